@@ -1,0 +1,182 @@
+package fakeopenai
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Server is a scripted upstream. All methods may be called from any goroutine.
+type Server struct {
+	URL string // base URL, ending in /v1
+
+	http    *httptest.Server
+	counter *counter
+	closing chan struct{}
+
+	mu      sync.Mutex
+	models  []string
+	always  map[string]Answer
+	queued  map[string][]Answer
+	calls   []*Call
+	arrived chan struct{} // closed and replaced at every call
+	weigh   func(prompt, output int64) int64
+	used    int64 // weight of what finished calls used and running calls may use
+	peak    int64
+}
+
+// New starts a server that stops with the test. Without a script it answers every model politely.
+func New(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{
+		counter: newCounter(),
+		closing: make(chan struct{}),
+		models:  []string{"gpt-4o", "gpt-4o-mini", "gpt-5-mini", "text-embedding-3-small"},
+		always:  map[string]Answer{},
+		queued:  map[string][]Answer{},
+		arrived: make(chan struct{}),
+		weigh:   func(prompt, output int64) int64 { return prompt + output },
+	}
+	s.http = httptest.NewServer(http.HandlerFunc(s.route))
+	s.URL = s.http.URL + "/v1"
+	t.Cleanup(func() {
+		close(s.closing)
+		s.http.CloseClientConnections()
+		s.http.Close()
+	})
+	return s
+}
+
+// Always sets the answer for a model; "" stands for every model without one of its own.
+func (s *Server) Always(model string, a Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.always[model] = a
+}
+
+// Next queues answers for a model ("" for any), each used once, ahead of the standing one.
+func (s *Server) Next(model string, a ...Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queued[model] = append(s.queued[model], a...)
+}
+
+// Models sets what GET /v1/models lists.
+func (s *Server) Models(names ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.models = names
+}
+
+// Weigh sets how exposure is measured, for budgets that are not in tokens. The default is prompt + output.
+func (s *Server) Weigh(weigh func(prompt, output int64) int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.weigh = weigh
+}
+
+// Tokens counts text as the fake does.
+func (s *Server) Tokens(text string) int64 { return s.counter.Tokens(text) }
+
+// PromptTokens counts the prompt of a chat request as the fake does.
+func (s *Server) PromptTokens(body string) int64 {
+	var r request
+	if json.Unmarshal([]byte(body), &r) != nil {
+		return 0
+	}
+	return s.counter.prompt(r.Messages)
+}
+
+func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client left while sending; there is nothing to record
+	}
+	switch {
+	case r.Method == http.MethodGet && r.URL.Path == "/v1/models":
+		s.listModels(w, r)
+	case r.Method == http.MethodPost && r.URL.Path == "/v1/chat/completions":
+		s.chat(w, r, body)
+	default:
+		s.add(&Call{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header, Body: body})
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusNotFound)
+		io.WriteString(w, ErrorBody("Invalid URL ("+r.Method+" "+r.URL.Path+")", "invalid_request_error", ""))
+	}
+}
+
+func (s *Server) listModels(w http.ResponseWriter, r *http.Request) {
+	s.add(&Call{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header})
+	s.mu.Lock()
+	list := modelList(s.models)
+	s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(list)
+}
+
+func (s *Server) chat(w http.ResponseWriter, r *http.Request, body []byte) {
+	var asked request
+	if err := json.Unmarshal(body, &asked); err != nil {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		io.WriteString(w, ErrorBody("We could not parse the JSON body of your request.", "invalid_request_error", ""))
+		return
+	}
+	limit, given := asked.limit()
+	call := &Call{
+		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header, Body: body,
+		Model: asked.Model, User: asked.User, Stream: asked.Stream, IncludeUsage: asked.StreamOptions.IncludeUsage,
+		Choices: asked.choices(), Limited: given, Output: Unlimited, Prompt: s.counter.prompt(asked.Messages),
+	}
+	if given {
+		call.Output = limit * call.Choices
+	}
+	answer := s.pick(asked.Model)
+	s.add(call)
+	defer close(call.ended)
+	stop := context.AfterFunc(r.Context(), call.cancel)
+	defer stop() // the context also ends when the handler returns, which is no cancellation
+	e := &exchange{server: s, call: call, answer: answer, w: w, r: r}
+	e.run()
+}
+
+// pick takes the next queued answer for the model, or its standing one.
+func (s *Server) pick(model string) Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range []string{model, ""} {
+		if q := s.queued[name]; len(q) > 0 {
+			s.queued[name] = q[1:]
+			return q[0]
+		}
+	}
+	if a, ok := s.always[model]; ok {
+		return a
+	}
+	return s.always[""]
+}
+
+// add records a call and wakes whoever awaits it.
+func (s *Server) add(c *Call) {
+	c.paused, c.ended, c.Arrived = make(chan struct{}), make(chan struct{}), time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, c)
+	s.used += s.weigh(c.Prompt, c.Output)
+	s.peak = max(s.peak, s.used)
+	close(s.arrived)
+	s.arrived = make(chan struct{})
+}
+
+// spent replaces what a call might have used by what it did use. It is called before the last bytes leave, so that the
+// exposure never counts more than a client that charges exactly can know.
+func (s *Server) spent(c *Call, prompt, output int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used += s.weigh(prompt, output) - s.weigh(c.Prompt, c.Output)
+}

@@ -1,0 +1,66 @@
+package harness
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// directory holds the binary; it is made once and removed by Main.
+var directory = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "tokenfare-test-") })
+
+// binary builds the program once and returns its path.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := directory()
+	if err != nil {
+		return "", err
+	}
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "tokenfare")
+	args := []string{"build", "-buildvcs=false", "-o", path}
+	if Race {
+		args = append(args, "-race")
+	}
+	build := exec.Command("go", append(args, "./cmd/tokenfare")...)
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build ./cmd/tokenfare: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// Main runs the tests and removes what the harness built. Call it from TestMain.
+func Main(m *testing.M) int {
+	defer func() {
+		if dir, err := directory(); err == nil {
+			os.RemoveAll(dir)
+		}
+	}()
+	return m.Run()
+}
+
+// Binary is the path of the built program; the test fails when it does not build.
+func Binary(t testing.TB) string {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Root is the directory of go.mod.
+func Root() (string, error) {
+	out, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("ask go for the module's root: %w", err)
+	}
+	return filepath.Dir(strings.TrimSpace(string(out))), nil
+}

@@ -1,0 +1,240 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Patience is how long the harness waits for something that must happen.
+const Patience = 30 * time.Second
+
+// Program is the running program.
+type Program struct {
+	URL   string // of the proxy, without /v1
+	Admin string // of the admin listener
+
+	HTTP *http.Client // keeps enough idle connections for a load test; never decodes or retries
+
+	cmd    *exec.Cmd
+	log    *logs
+	config string
+	exited chan struct{}
+	err    error // of Wait; read after exited is closed
+}
+
+// Start writes the configuration, starts the program and waits until it is ready. It stops with the test, which fails
+// unless the program then exits with status 0 and has reported no data race and no panic.
+func Start(t testing.TB, c Config) *Program {
+	t.Helper()
+	return StartYAML(t, c.YAML())
+}
+
+// StartYAML is Start with a configuration file of the test's own making.
+func StartYAML(t testing.TB, yaml string, env ...string) *Program {
+	t.Helper()
+	dir := t.TempDir()
+	config := filepath.Join(dir, "config.yaml")
+	if err := os.WriteFile(config, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := Launch(t, dir, env, "serve", "-config", config)
+	p.config = config
+	p.awaitReady(t)
+	return p
+}
+
+// Launch starts the program with arguments of the test's choice, in dir, and stops it with the test. It does not wait:
+// AwaitListening does.
+func Launch(t testing.TB, dir string, env []string, args ...string) *Program {
+	t.Helper()
+	p := &Program{log: newLogs(), exited: make(chan struct{}), HTTP: &http.Client{Transport: &http.Transport{
+		MaxIdleConnsPerHost: 2000, DisableCompression: true,
+	}}}
+	p.cmd = exec.Command(Binary(t), args...)
+	p.cmd.Dir = dir
+	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd.Env = append(p.cmd.Env, "GORACE=halt_on_error=0 exitcode=66")
+	p.cmd.Stdout, p.cmd.Stderr = p.log.out(), p.log
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.exited)
+	}()
+	t.Cleanup(func() {
+		p.HTTP.CloseIdleConnections()
+		p.Stop(t)
+		for _, sign := range []string{"WARNING: DATA RACE", "panic:", "goroutine 1 [", "BUG:"} {
+			if strings.Contains(p.log.String(), sign) {
+				t.Errorf("the program printed %q", sign)
+			}
+		}
+		if t.Failed() {
+			t.Logf("the program's stderr:\n%s", tail(p.log.String(), 40))
+		}
+	})
+	return p
+}
+
+// AwaitListening waits for the log line that names the address of a listener, "proxy" or "admin", and returns the
+// address.
+func (p *Program) AwaitListening(t testing.TB, listener string) string {
+	t.Helper()
+	line := p.AwaitLog(t, "listening on "+listener, func(l Line) bool {
+		return l.String("msg") == "listening" && l.String("listener") == listener
+	})
+	return line.String("addr")
+}
+
+// AwaitLog waits for a log line that matches and returns it.
+func (p *Program) AwaitLog(t testing.TB, what string, match func(Line) bool) Line {
+	t.Helper()
+	deadline := time.After(Patience)
+	for {
+		more := p.log.changed()
+		for _, l := range p.log.lines() {
+			if match(l) {
+				return l
+			}
+		}
+		select {
+		case <-more:
+		case <-p.exited:
+			t.Fatalf("the program exited (%v) before it logged: %s\n%s", p.err, what, p.log)
+		case <-deadline:
+			t.Fatalf("no log line in %s: %s\n%s", Patience, what, p.log)
+		}
+	}
+}
+
+func (p *Program) awaitReady(t testing.TB) {
+	t.Helper()
+	p.URL = "http://" + p.AwaitListening(t, "proxy")
+	p.Admin = "http://" + p.AwaitListening(t, "admin")
+	for _, base := range []string{p.URL, p.Admin} {
+		Eventually(t, base+"/readyz answers 200", func() bool {
+			resp, err := p.HTTP.Get(base + "/readyz")
+			if err != nil {
+				return false
+			}
+			defer resp.Body.Close()
+			return resp.StatusCode == http.StatusOK
+		})
+	}
+}
+
+// Stop sends SIGTERM and fails the test unless the program exits with status 0. Stopping twice is harmless.
+func (p *Program) Stop(t testing.TB) {
+	t.Helper()
+	select {
+	case <-p.exited:
+	default:
+		p.Signal(t, syscall.SIGTERM)
+	}
+	p.WantExit(t, 0)
+}
+
+// WantExit waits for the program's end and checks its exit status.
+func (p *Program) WantExit(t testing.TB, status int) {
+	t.Helper()
+	select {
+	case <-p.exited:
+	case <-time.After(Patience):
+		p.cmd.Process.Signal(syscall.SIGQUIT) // prints where it hangs
+		<-p.exited
+		t.Errorf("the program still ran %s after it was told to stop", Patience)
+		return
+	}
+	var exit *exec.ExitError
+	switch {
+	case p.err == nil && status == 0:
+	case errors.As(p.err, &exit) && exit.ExitCode() == status:
+	default:
+		t.Errorf("the program ended with %v, want exit status %d", p.err, status)
+	}
+}
+
+// Exited is closed when the program has ended.
+func (p *Program) Exited() <-chan struct{} { return p.exited }
+
+// Signal sends a signal to the program.
+func (p *Program) Signal(t testing.TB, s os.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Fatal(err)
+	}
+}
+
+// Rewrite replaces the configuration file.
+func (p *Program) Rewrite(t testing.TB, yaml string) {
+	t.Helper()
+	if err := os.WriteFile(p.config, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Stderr is everything the program has logged.
+func (p *Program) Stderr() string { return p.log.String() }
+
+// Stdout is everything the program has printed.
+func (p *Program) Stdout() string { return p.log.printed() }
+
+// PeakRSS is the most memory the program has had resident, in bytes. Linux only; 0 elsewhere.
+func (p *Program) PeakRSS(t testing.TB) int64 {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
+	var kib int64
+	fmt.Sscan(string(rest), &kib)
+	return kib << 10
+}
+
+// Run runs a command of the program to its end and returns what it printed and its exit status.
+func Run(t testing.TB, dir string, env []string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, Binary(t), args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// Eventually polls until the condition holds and fails the test when it does not in time.
+func Eventually(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(Patience)
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("not within %s: %s", Patience, what)
+		}
+	}
+}
+
+func tail(s string, lines int) string {
+	all := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
