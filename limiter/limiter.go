@@ -1,0 +1,131 @@
+package limiter
+
+import (
+	"context"
+	"math"
+	"time"
+)
+
+// Never is the wait of a call that time alone will not let pass: it asks for
+// more than a budget can ever hold, or a budget that does not refill is spent.
+const Never time.Duration = math.MaxInt64
+
+// Limiter holds budgets and charges them. All methods may be called from any
+// number of goroutines.
+//
+// A refusal is a [Decision], never an error. An error means misuse (a negative
+// amount, a sum that does not fit in 64 bits, the same budget twice in one
+// call, a handle from another limiter) or a store that could not answer; in
+// both cases nothing was charged.
+//
+// The calls fill in the State of each charge, so the slice must not be shared
+// between calls that run at the same time.
+type Limiter interface {
+	// Budget returns the handle on the counter of that name and makes it if
+	// need be. The same name gives the same handle; the newest rule wins, and
+	// what was consumed stays consumed. A rule that does not pass its own
+	// Validate panics: configuration is checked before it gets here.
+	Budget(name string, rule Rule) *Budget
+
+	// Reserve takes every charge or none. The reservation is not nil exactly
+	// when the decision is OK, and must then be settled or cancelled once the
+	// true cost is known, however the work ended.
+	Reserve(ctx context.Context, charges []Charge) (*Reservation, Decision, error)
+
+	// Inc counts without asking. A budget may thereby fall below zero; time
+	// repays the debt before anything more is admitted.
+	Inc(ctx context.Context, charges []Charge) error
+
+	// Peek answers as Reserve would and changes nothing.
+	Peek(ctx context.Context, charges []Charge) (Decision, error)
+}
+
+// Charge is an amount to take from one budget.
+type Charge struct {
+	Budget *Budget
+	N      int64 // at least 0; a charge of 0 always passes and changes nothing
+	State  State // filled in by the call, on refusals and by Peek too
+}
+
+// State describes one budget as one call left it: after the charge if the call
+// took it, unchanged if it was refused or only a peek. Amounts are in the
+// budget's own unit and at least 0.
+//
+// Used + Held + Remaining = Limit, unless the budget is in debt or its limit
+// was lowered below what is counted: then Remaining is 0 and Used + Held is
+// more than Limit.
+type State struct {
+	Limit     int64 // capacity of the budget under its newest rule
+	Used      int64 // settled consumption that still counts
+	Held      int64 // reserved, not yet settled, and still counting; what time gives back is taken off Used first
+	Remaining int64 // what could be taken now
+	Open      int   // reservations not yet ended that took something from this budget
+
+	// ResetAfter is the time until the budget is whole again if nobody spends
+	// and nothing is given back: bucket full, window empty, calendar boundary.
+	// It is 0 for a Total, which never is.
+	ResetAfter time.Duration
+
+	// LeftAfterWaiting is how much will still count (used and held) when this
+	// charge, looked at alone, has waited long enough to pass; for a charge
+	// that need not wait, or waits for ever, how much counts now.
+	LeftAfterWaiting int64
+}
+
+// Decision is the answer to a call: it passes, or when it could.
+type Decision struct {
+	OK bool
+
+	// RetryAfter is the time until the earliest instant at which this call
+	// could pass if nobody else spends and nothing held is given back, to the
+	// nanosecond: waiting exactly so long succeeds, one nanosecond less does
+	// not. It is 0 when OK, and Never when time alone will not help.
+	RetryAfter time.Duration
+
+	// Refused is the index of the charge that waits longest, -1 when OK. A
+	// charge with N > State.Limit goes before all others: it can never pass.
+	Refused int
+
+	// HeldOnly reports a refusal that would pass if everything now reserved
+	// were settled at zero: it is temporary, whatever RetryAfter says.
+	HeldOnly bool
+
+	Source Source
+}
+
+// Source says who decided.
+type Source uint8
+
+// Local is a decision made from this process's own memory.
+const Local Source = 0
+
+// String returns the source in lower case.
+func (s Source) String() string {
+	if s == Local {
+		return "local"
+	}
+	return "unknown"
+}
+
+// TryAcquire takes every charge or none, for good: it is Reserve for callers
+// who know the exact cost.
+func TryAcquire(ctx context.Context, l Limiter, charges []Charge) (Decision, error) {
+	if a, ok := l.(acquirer); ok {
+		return a.TryAcquire(ctx, charges)
+	}
+	r, d, err := l.Reserve(ctx, charges)
+	if err != nil || !d.OK {
+		return d, err
+	}
+	exact := make([]int64, len(charges))
+	for i, c := range charges {
+		exact[i] = c.N
+	}
+	return d, r.Settle(ctx, exact)
+}
+
+// acquirer is implemented by limiters that can take without making a
+// reservation first.
+type acquirer interface {
+	TryAcquire(ctx context.Context, charges []Charge) (Decision, error)
+}

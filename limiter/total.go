@@ -1,0 +1,65 @@
+package limiter
+
+import "time"
+
+// total is the counter of a Total.
+type total struct {
+	rule Total
+	tally
+}
+
+// tally is what the counters that do not refill bit by bit have in common.
+type tally struct {
+	used, held int64
+	open       int
+}
+
+func (t *tally) counted() (used, held int64) { return t.used, t.held }
+
+func (t *tally) openHolds() int { return t.open }
+
+func (t *tally) room() int64 { return mostCounted - t.used - t.held }
+
+func (t *tally) spend(n int64) { t.used += n }
+
+func (t *tally) hold(h *hold) {
+	t.held += h.n
+	t.open++
+}
+
+// settle ends a hold that still counts.
+func (t *tally) settle(h *hold, actual int64) {
+	t.open--
+	t.held -= h.n
+	t.used += min(actual, h.n)
+	t.overrun(h, actual)
+}
+
+// overrun counts what was used beyond a hold, as far as there is room.
+func (t *tally) overrun(h *hold, actual int64) {
+	if actual > h.n {
+		t.used += min(actual-h.n, t.room())
+	}
+}
+
+func (t *total) setRule(rule Rule) bool {
+	r, ok := rule.(Total)
+	if ok {
+		t.rule = r
+	}
+	return ok
+}
+
+func (t *total) advance(instant) {}
+
+func (t *total) wait(n int64) (time.Duration, int64) {
+	left := t.used + t.held
+	if left <= t.rule.Limit-n {
+		return 0, left
+	}
+	return Never, left
+}
+
+func (t *total) fitsWithoutHeld(n int64) bool { return t.used <= t.rule.Limit-n }
+
+func (t *total) untilWhole() time.Duration { return 0 }

@@ -1,0 +1,180 @@
+package limiter
+
+import (
+	"math"
+	"time"
+)
+
+// window is the counter of a SlidingWindow: a ring of entries in the order
+// they leave, and their sum.
+type window struct {
+	rule    SlidingWindow
+	now     int64
+	ring    []entry // length is a power of two, or 0
+	head    int     // position of the oldest entry in ring
+	n       int     // entries in use
+	first   uint64  // place of the oldest entry; places count up for ever
+	used    int64   // sum over the entries, less held
+	held    int64
+	holding int // open holds, also of entries that have left
+}
+
+// entry is what was taken within one grain of time.
+type entry struct {
+	end     int64 // end of the grain: no earlier than any instant it stands for
+	n, held int64 // all of it, and the part of it that is held
+}
+
+// keptRing is the length of ring that an empty window keeps.
+const keptRing = 64
+
+func (w *window) at(i int) *entry { return &w.ring[(w.head+i)&(len(w.ring)-1)] }
+
+// leaves is when an entry stops counting: a window after its end.
+func (w *window) leaves(e *entry) int64 { return addSaturated(e.end, int64(w.rule.Window)) }
+
+// grainEnd is the end of the grain an instant falls in. Without grains that is
+// the instant itself.
+func (r SlidingWindow) grainEnd(now int64) int64 {
+	g := int64(r.Grain)
+	if g == 0 {
+		return now
+	}
+	return addSaturated(now-now%g, g)
+}
+
+// setRule takes a newer window. Entries keep the end they were given, so what
+// has left under a shorter window does not come back under a longer one.
+func (w *window) setRule(rule Rule) bool {
+	r, ok := rule.(SlidingWindow)
+	if ok {
+		w.rule = r
+		w.evict()
+	}
+	return ok
+}
+
+func (w *window) advance(now instant) {
+	w.now = max(w.now, now.ns)
+	w.evict()
+}
+
+func (w *window) evict() {
+	for w.n > 0 {
+		e := w.at(0)
+		if e.n > 0 && w.leaves(e) > w.now {
+			return
+		}
+		w.used -= e.n - e.held
+		w.held -= e.held
+		w.head = (w.head + 1) & (len(w.ring) - 1)
+		w.n--
+		w.first++
+	}
+	if len(w.ring) > keptRing {
+		w.ring, w.head = nil, 0
+	}
+}
+
+func (w *window) counted() (used, held int64) { return w.used, w.held }
+
+func (w *window) openHolds() int { return w.holding }
+
+func (w *window) room() int64 { return mostCounted - w.used - w.held }
+
+func (w *window) wait(n int64) (time.Duration, int64) {
+	left, most := w.used+w.held, w.rule.Limit-n
+	at := w.now
+	for i := 0; left > most && i < w.n; i++ {
+		e := w.at(i)
+		left -= e.n
+		at = w.leaves(e)
+	}
+	return time.Duration(at - w.now), left
+}
+
+func (w *window) fitsWithoutHeld(n int64) bool { return w.used <= w.rule.Limit-n }
+
+func (w *window) untilWhole() time.Duration {
+	if w.n == 0 {
+		return 0
+	}
+	return time.Duration(w.leaves(w.at(w.n-1)) - w.now)
+}
+
+func (w *window) spend(n int64) {
+	w.last().n += n
+	w.used += n
+}
+
+func (w *window) hold(h *hold) {
+	e := w.last()
+	e.n += h.n
+	e.held += h.n
+	w.held += h.n
+	w.holding++
+	h.place = w.first + uint64(w.n-1)
+}
+
+// settle corrects the entry that was charged, where it stands. An entry that
+// has left the window has nothing to give back, and must not be made up for by
+// a negative one: that would free room the window never had.
+func (w *window) settle(h *hold, actual int64) {
+	w.holding--
+	if h.place >= w.first {
+		e, kept := w.at(int(h.place-w.first)), min(actual, h.n)
+		e.held -= h.n
+		e.n -= h.n - kept
+		w.held -= h.n
+		w.used += kept
+		w.trim()
+	}
+	if over := min(actual-min(actual, h.n), w.room()); over > 0 {
+		w.spend(over)
+	}
+}
+
+// trim drops empty entries from both ends, so that a window in which
+// everything was given back is a fresh one. Nothing open refers to them.
+func (w *window) trim() {
+	for w.n > 0 && w.at(w.n-1).n == 0 {
+		w.n--
+	}
+	w.evict()
+}
+
+// last returns the entry that takes what is charged now, and makes it if need
+// be. After a change of grain, or under a clock that stood still, the newest
+// entry may end later than the present grain; it then serves, so that entries
+// stay in the order they leave.
+func (w *window) last() *entry {
+	end := w.rule.grainEnd(w.now)
+	if w.n > 0 {
+		if e := w.at(w.n - 1); e.end >= end {
+			return e
+		}
+	}
+	if w.n == len(w.ring) {
+		w.grow()
+	}
+	w.n++
+	e := w.at(w.n - 1)
+	*e = entry{end: end}
+	return e
+}
+
+func (w *window) grow() {
+	ring := make([]entry, max(4, 2*len(w.ring)))
+	for i := range w.n {
+		ring[i] = *w.at(i)
+	}
+	w.ring, w.head = ring, 0
+}
+
+// addSaturated adds two amounts that are not negative.
+func addSaturated(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
