@@ -1,0 +1,104 @@
+package bpe_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tokenfare/tokenfare/cost/bpe"
+)
+
+// A sample is a file and what tiktoken itself counts in it.
+type sample struct {
+	File  string `json:"file"`
+	Class string `json:"class"`
+	Valid bool   `json:"valid_utf8"`
+	counts
+	PerByte counts `json:"per_byte_replacement"`
+}
+
+type counts struct {
+	O200k  int64 `json:"o200k_base"`
+	CL100k int64 `json:"cl100k_base"`
+	P50k   int64 `json:"p50k_base"`
+	R50k   int64 `json:"r50k_base"`
+}
+
+func (c counts) of(encoding string) int64 {
+	return map[string]int64{"o200k_base": c.O200k, "cl100k_base": c.CL100k, "p50k_base": c.P50k, "r50k_base": c.R50k}[encoding]
+}
+
+// Classes of the larger set that are not ordinary text, and by what share of the true count each may exceed it.
+var tolerated = map[string]float64{
+	"adversarial": 0.002, // holds runs beyond MaxRun, which are cut
+	"unicode16":   0.08,  // characters newer than Go's tables
+}
+
+func TestCountEqualsTiktoken(t *testing.T) {
+	checkSamples(t, "testdata", func(sample) float64 { return 0 })
+}
+
+// The larger set of samples stands beside the repository and is not part of it.
+func TestCountEqualsTiktokenOnLargerSet(t *testing.T) {
+	dir := filepath.Join("..", "..", "..", "shared", "data", "tokens")
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		t.Logf("no larger set at %s: testdata alone is checked", dir)
+		return
+	}
+	checkSamples(t, dir, func(s sample) float64 { return tolerated[s.Class] })
+}
+
+func checkSamples(t *testing.T, dir string, tolerance func(sample) float64) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dir, "expected.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines, files, exact := bufio.NewScanner(f), 0, 0
+	for lines.Scan() {
+		var s sample
+		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "files", s.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files++
+		for _, name := range bpe.Names() {
+			want := s.of(name)
+			if !s.Valid {
+				want = s.PerByte.of(name)
+			}
+			got := encoding(t, name).Count(string(text))
+			if slack := int64(float64(want) * tolerance(s)); got < want || got > want+slack {
+				t.Errorf("%s: %s counts %d, tiktoken %d", s.File, name, got, want)
+			} else if got == want {
+				exact++
+			} else {
+				t.Logf("%s: %s counts %d, tiktoken %d", s.File, name, got, want)
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if files == 0 {
+		t.Fatal("no samples")
+	}
+	t.Logf("%d of %d counts equal", exact, files*len(bpe.Names()))
+}
+
+func encoding(tb testing.TB, name string) *bpe.Encoding {
+	tb.Helper()
+	enc, err := bpe.New(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return enc
+}
