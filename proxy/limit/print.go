@@ -1,16 +1,86 @@
 package limit
 
-// String is the canonical sentence: Parse(l.String()) has the same meaning as l.
-func (l Limit) String() string { return l.Text }
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
-// Plain explains the limit in words, as `tokenfare check` prints it.
-func (l Limit) Plain() string { return l.Text }
+// String is the canonical sentence: Parse(l.String(), zone) means the same as l.
+func (l Limit) String() string {
+	var b strings.Builder
+	b.WriteString(FormatAmount(l.Unit, l.Amount) + " " + l.whenWords())
+	if len(l.Models) > 0 {
+		b.WriteString(" on " + strings.Join(l.Models, " "))
+	}
+	if l.Burst > 0 {
+		b.WriteString(", burst " + formatNumber(l.Unit, l.Burst))
+	}
+	if l.Observe {
+		b.WriteString(", observe only")
+	}
+	if !l.Until.IsZero() {
+		b.WriteString(", until " + l.Until.Format(time.DateOnly))
+	}
+	return b.String()
+}
 
-// ID names the counter: unit, scope, kind and period, never the amount.
-func (l Limit) ID() string { return l.Text }
+// ID names the counter behind the limit: what is counted, on which models, over what time. The amount, burst,
+// observing and end date are left out, so changing them keeps what was consumed.
+func (l Limit) ID() string {
+	id := l.Unit.String() + " " + l.whenWords()
+	if len(l.Models) > 0 {
+		models := slices.Clone(l.Models)
+		slices.Sort(models)
+		id += " on " + strings.Join(slices.Compact(models), " ")
+	}
+	return id
+}
 
-// String is the unit as it is written in a sentence.
-func (u Unit) String() string { return "" }
+// Plain explains the limit in words: "at most 600k tokens at once, then 200k tokens per minute".
+func (l Limit) Plain() string {
+	a := FormatAmount(l.Unit, l.Amount)
+	var s string
+	switch l.Kind {
+	case Per:
+		s = "at most " + FormatAmount(l.Unit, l.Capacity()) + " at once, then " + a + " per " + periodWords(l.Every)
+	case InAny:
+		s = "at most " + a + " in any " + periodWords(l.Every) + ", wherever it begins"
+	case Each:
+		s = "at most " + a + " each " + l.Period.String() + ", " + periodStarts[min(int(l.Period), len(periodStarts)-1)]
+	case PerRequest:
+		s = "at most " + a + " for any single request"
+	case InTotal:
+		s = "at most " + a + " in total, never refilled"
+	}
+	if len(l.Models) > 0 {
+		s += "; counts only " + strings.Join(l.Models, ", ")
+	}
+	if l.Observe {
+		s += "; only observed, never refused"
+	}
+	if !l.Until.IsZero() {
+		s += "; until " + l.Until.Format(time.DateOnly) + " begins"
+	}
+	return s
+}
 
-// FormatAmount prints n of a unit.
-func FormatAmount(unit Unit, n int64) string { return "" }
+var periodStarts = [...]string{
+	"starting anew on the hour", "starting anew at midnight", "starting anew on Monday",
+	"starting anew on the 1st", "starting anew with January, April, July and October",
+}
+
+func (l Limit) whenWords() string {
+	switch l.Kind {
+	case Per:
+		return "per " + periodWords(l.Every)
+	case InAny:
+		return "in any " + periodWords(l.Every)
+	case Each:
+		return "each " + l.Period.String()
+	case PerRequest:
+		return "per request"
+	default:
+		return "in total"
+	}
+}
