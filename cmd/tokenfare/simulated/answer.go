@@ -83,18 +83,16 @@ func topicsOf(words []string) []string {
 	return found[:min(3, len(found))]
 }
 
-// split cuts a text before each run of white space. Encodings never merge a word with what is before its blank, so the pieces'
-// token counts add up to the whole text's.
+// split cuts a text before each blank and after each line's end. Encodings never merge tokens across those places, so the pieces'
+// counts add up to the whole text's.
 func split(text string) []string {
 	var pieces []string
-	start, afterSpace := 0, false
-	for i, c := range text {
-		space := unicode.IsSpace(c)
-		if space && !afterSpace && i > start {
+	start := 0
+	for i := 1; i < len(text); i++ {
+		if text[i] == ' ' || text[i-1] == '\n' && text[i] != '\n' {
 			pieces = append(pieces, text[start:i])
 			start = i
 		}
-		afterSpace = space
 	}
 	return append(pieces, text[start:])
 }

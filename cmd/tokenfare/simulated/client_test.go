@@ -9,7 +9,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pkoukk/tiktoken-go"
+	loader "github.com/pkoukk/tiktoken-go-loader"
 	openai "github.com/sashabaranov/go-openai"
+
+	"github.com/tokenfare/tokenfare/cmd/tokenfare/simulated"
 )
 
 func client(t *testing.T) *openai.Client {
@@ -67,6 +71,31 @@ func TestGoOpenAIReadsAStream(t *testing.T) {
 	}
 }
 
+func TestThePiecesOfAStreamCountAsMuchAsTheWholeText(t *testing.T) {
+	tiktoken.SetBpeLoader(loader.NewOfflineLoader())
+	encoding, err := tiktoken.GetEncoding("o200k_base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func(_, text string) int64 { return int64(len(encoding.Encode(text, nil, nil))) }
+	server := httptest.NewServer(simulated.New(simulated.Options{Count: count, Pace: -1, ThinkTime: -1}))
+	defer server.Close()
+	config := openai.DefaultConfig("any key")
+	config.BaseURL = server.URL + "/v1"
+	request := story
+	request.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
+	for _, limit := range []int{0, 1, 2, 3, 50, 100, 190} {
+		request.MaxCompletionTokens = limit
+		text, usage := readStream(t, openai.NewClientWithConfig(config), request)
+		if whole := count("", text); int64(usage.CompletionTokens) != whole {
+			t.Errorf("limit %d: %d tokens reported for a text of %d", limit, usage.CompletionTokens, whole)
+		}
+		if limit > 0 && usage.CompletionTokens != limit {
+			t.Errorf("limit %d: stopped at %d", limit, usage.CompletionTokens)
+		}
+	}
+}
+
 func readStream(t *testing.T, client *openai.Client, r openai.ChatCompletionRequest) (text string, usage *openai.Usage) {
 	t.Helper()
 	stream, err := client.CreateChatCompletionStream(t.Context(), r)
@@ -99,8 +128,12 @@ func readStream(t *testing.T, client *openai.Client, r openai.ChatCompletionRequ
 		}
 		text, finish = text+delta.Delta.Content, delta.FinishReason
 	}
-	if finish != openai.FinishReasonStop {
-		t.Errorf("finish reason %q, want stop", finish)
+	want := openai.FinishReasonStop
+	if r.MaxCompletionTokens > 0 {
+		want = openai.FinishReasonLength
+	}
+	if finish != want {
+		t.Errorf("finish reason %q, want %q", finish, want)
 	}
 	return text, usage
 }

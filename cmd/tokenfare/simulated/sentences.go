@@ -11,7 +11,7 @@ var openings = []string{
 // sentences follow in an order of their own for every prompt, none of them twice. Plain ASCII: no terminal garbles them.
 var sentences = []string{
 	"I should say that I am a simulated model, so take what I write about {topic} as scenery.",
-	"A good plan for {topic} fits on one page and survives the first surprise.",
+	"A good plan for {topic} fits on one page and survives its first surprise.",
 	"Most people start with the hard part; it is often kinder to start with the part that can be finished today.",
 	"Picture a small harbour in the morning, where every boat pays its fare before it leaves the quay.",
 	"The keeper of the gate counts twice: once when a boat leaves, and once when it comes home.",
@@ -22,7 +22,7 @@ var sentences = []string{
 	"Rain fills the barrel at its own pace, no matter how loudly the gardener complains.",
 	"So it is worth knowing the size of the barrel before you promise water to the whole street.",
 	"Two neighbours sharing one well need a ledger more than they need a fence.",
-	"When {topic} grows, the cost rarely grows in a straight line, and the bill arrives a month later.",
+	"The cost of {topic} rarely grows in a straight line, and the bill arrives a month later.",
 	"Small limits that are kept teach more than large ones that are argued about.",
 	"A clear refusal is a kind of help: it names the reason, the wait and the way around.",
 	"Write down what you expect first, because memory is generous to whoever owns it.",
@@ -35,7 +35,7 @@ var sentences = []string{
 	"The answer is to make the rule so simple that the exception can be written beside it.",
 	"In the evening the keeper adds up both columns, and they agree to the last coin.",
 	"That is all there is to the trick: take first, serve second, and square the account at once.",
-	"Perhaps {topic} is like that too, once you have walked around it slowly.",
+	"Perhaps the same goes for {topic}, once you have walked around it slowly.",
 	"Ask me again with other words and I will happily tell you something else.",
 	"Either way, I hope this gives you a place to begin.",
 }
