@@ -1,12 +1,118 @@
 package wire
 
-// Edits are the changes to make to a request. Zero fields leave the body alone.
+import (
+	"cmp"
+	"slices"
+	"strconv"
+)
+
+// Edits are the changes to make to a request on its way to the upstream. Zero fields leave the body alone.
 type Edits struct {
-	Model        string // the name the upstream knows the model by
-	IncludeUsage bool   // ask for the usage event
-	MaxOutput    int64  // output limit per choice, tokens
-	OutputMember string // the member that carries the limit: max_completion_tokens (also when empty) or max_tokens
+	// Model is the name the upstream knows the model by.
+	Model string
+	// IncludeUsage asks for the usage event at the end of a stream. It is ignored when the answer is not streamed,
+	// where providers refuse stream_options.
+	IncludeUsage bool
+	// MaxOutput is the most tokens each choice may have. Where the caller gave a limit, in one member or two, it
+	// replaces the number in each; otherwise the limit is written as OutputMember.
+	MaxOutput int64
+	// OutputMember is "max_completion_tokens" (also when empty) or "max_tokens".
+	OutputMember string
 }
 
-// Edit returns the body with the edits spliced in.
-func (r *Request) Edit(e Edits) []byte { return r.body }
+// A splice replaces a span of the body.
+type splice struct {
+	at   span
+	text string
+}
+
+// Edit returns the body with the edits in it and every other byte as it came: the same slice if there is nothing to do,
+// otherwise a new one. Reading the result gives the values asked for. It may be called more than once; each call starts
+// from the body that was read.
+func (r *Request) Edit(e Edits) []byte {
+	var splices []splice
+	if e.Model != "" && e.Model != r.Model {
+		splices = append(splices, splice{r.model, quote(e.Model)})
+	}
+	if e.IncludeUsage && r.Stream && !r.IncludeUsage {
+		splices = append(splices, r.spliceUsage())
+	}
+	if e.MaxOutput > 0 {
+		splices = append(splices, r.spliceLimit(e)...)
+	}
+	if len(splices) == 0 {
+		return r.body
+	}
+	return spliced(r.body, splices)
+}
+
+// spliceUsage writes include_usage: true into whatever there is of stream_options.
+func (r *Request) spliceUsage() splice {
+	const ask = `"include_usage":true`
+	switch o := r.options; {
+	case !o.present:
+		return r.insert(`"stream_options":{` + ask + `}`)
+	case o.null:
+		return splice{o.value, `{` + ask + `}`}
+	case o.usagePresent:
+		return splice{o.usage, `true`}
+	case o.empty:
+		return splice{span{o.open, o.open}, ask}
+	default:
+		return splice{span{o.open, o.open}, ask + `,`}
+	}
+}
+
+// spliceLimit writes the output limit. A null that is left behind beside it means absent to every parser; one that
+// stands alone is overwritten, name and all.
+func (r *Request) spliceLimit(e Edits) []splice {
+	value := strconv.FormatInt(e.MaxOutput, 10)
+	var splices []splice
+	given := false
+	for _, limit := range r.limits {
+		if limit.present && !limit.null {
+			given = true
+			if limit.n != e.MaxOutput {
+				splices = append(splices, splice{limit.value, value})
+			}
+		}
+	}
+	if given {
+		return splices
+	}
+	want, other := r.limits[0], r.limits[1]
+	member := limitMembers[0]
+	if e.OutputMember == limitMembers[1] {
+		want, other, member = other, want, limitMembers[1]
+	}
+	switch {
+	case want.present:
+		return []splice{{want.value, value}}
+	case other.present:
+		return []splice{{span{other.name.start, other.value.end}, quote(member) + `:` + value}}
+	default:
+		return []splice{r.insert(quote(member) + `:` + value)}
+	}
+}
+
+// insert puts a member first. It is never the only one: a body that was read has a model.
+func (r *Request) insert(member string) splice {
+	return splice{span{r.open, r.open}, member + `,`}
+}
+
+func spliced(body []byte, splices []splice) []byte {
+	slices.SortStableFunc(splices, func(a, b splice) int { return cmp.Compare(a.at.start, b.at.start) })
+	size := len(body)
+	for _, s := range splices {
+		size += len(s.text)
+	}
+	out := make([]byte, 0, size)
+	done := 0
+	for _, s := range splices {
+		out = append(append(out, body[done:s.at.start]...), s.text...)
+		done = s.at.end
+	}
+	return append(out, body[done:]...)
+}
+
+func quote(s string) string { return string(appendQuoted(nil, s)) }

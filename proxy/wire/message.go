@@ -1,0 +1,139 @@
+package wire
+
+import "github.com/tokenfare/tokenfare/cost"
+
+func (r *reader) messages() error {
+	if r.next() != '[' {
+		return r.wrongType("an array of messages")
+	}
+	return r.array(func() error {
+		if r.next() != '{' {
+			return r.wrongType("an object")
+		}
+		r.req.Cost.Messages++
+		return r.object(messageShape, r.messageMember)
+	})
+}
+
+func (r *reader) messageMember(name string) error {
+	switch name {
+	case "name":
+		if r.next() == '"' {
+			r.req.Cost.Names++
+		}
+	case "content":
+		if r.next() == '[' {
+			return r.array(r.part)
+		}
+	case "audio":
+		if null, err := r.null(); null || err != nil {
+			return err
+		}
+		return r.fail(CodeUnsupportedMember, "%s refers to audio stored at the provider, which this proxy does not allow: send its transcript as text.")
+	}
+	return r.countAll(cost.PartMessages)
+}
+
+// A contentPart collects what can only be judged once the whole part is read, since its type may come last.
+type contentPart struct {
+	kind              string
+	image             bool
+	url, audio, inlay span // strings not yet counted: an image's address, base64 of audio, base64 of a file
+}
+
+// part reads one item of a message's content. Whatever its type says, an image, audio or file member counts as such;
+// only where the type says so, too, is its data not counted as text. So no type can hide a prompt.
+func (r *reader) part() error {
+	if r.next() != '{' {
+		return r.countAll(cost.PartMessages)
+	}
+	var p contentPart
+	if err := r.object(partShape, func(name string) error { return r.partMember(&p, name) }); err != nil {
+		return err
+	}
+	facts := &r.req.Cost
+	if p.image || p.kind == "image_url" {
+		facts.Images++
+	}
+	facts.AudioBytes += p.audio.quoted()
+	facts.FileBytes += p.inlay.quoted()
+	r.countUnless(p.kind == "image_url", p.url)
+	r.countUnless(p.kind == "input_audio", p.audio)
+	r.countUnless(p.kind == "file", p.inlay)
+	return nil
+}
+
+func (r *reader) partMember(p *contentPart, name string) error {
+	switch name {
+	case "type":
+		if r.next() != '"' {
+			return r.countAll(cost.PartMessages)
+		}
+		at, err := r.scalar()
+		if err != nil {
+			return err
+		}
+		switch p.kind = r.text(at); p.kind {
+		case "text", "refusal", "image_url", "input_audio", "file":
+		default:
+			r.count(cost.PartMessages, p.kind)
+		}
+		return nil
+	case "image_url":
+		p.image = p.image || r.next() != 'n'
+		if r.next() == '"' { // not OpenAI's form, but servers take it
+			return r.later(&p.url)
+		}
+		return r.attachment(imageShape, "url", &p.url)
+	case "input_audio":
+		return r.attachment(audioShape, "data", &p.audio)
+	case "file":
+		return r.attachment(fileShape, "file_data", &p.inlay)
+	case "file_id":
+		return r.fileID()
+	default:
+		return r.countAll(cost.PartMessages)
+	}
+}
+
+// attachment reads the object that holds an image, audio or a file, and leaves its data for later.
+func (r *reader) attachment(s *shape, data string, at *span) error {
+	if r.next() != '{' {
+		return r.countAll(cost.PartMessages)
+	}
+	return r.object(s, func(name string) error {
+		switch {
+		case name == data && r.next() == '"':
+			return r.later(at)
+		case name == "file_id":
+			return r.fileID()
+		case name == "detail" || name == "format": // a word that selects, not text
+			return r.keyword(cost.PartMessages, "auto", "low", "high", "original", "wav", "mp3")
+		default:
+			return r.countAll(cost.PartMessages)
+		}
+	})
+}
+
+func (r *reader) fileID() error {
+	if null, err := r.null(); null || err != nil {
+		return err
+	}
+	return r.fail(CodeUnsupportedMember, "%s refers to a file stored at the provider, which this proxy does not allow: send the file itself in file_data.")
+}
+
+// later reads a string without counting it.
+func (r *reader) later(at *span) (err error) {
+	*at, err = r.scalar()
+	return err
+}
+
+func (r *reader) countUnless(skip bool, at span) {
+	if !skip && at != (span{}) {
+		r.count(cost.PartMessages, r.text(at))
+	}
+}
+
+// quoted is the length of a quoted string between its quotes, as it stands in the body. Base64 needs no escapes; where
+// a client escapes its slashes, the length is an upper bound.
+func (s span) quoted() int64 { return int64(max(s.end-s.start-2, 0)) }

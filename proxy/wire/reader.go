@@ -1,0 +1,295 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/tokenfare/tokenfare/cost"
+)
+
+// Bounds on the structure of a request. Its length is bounded by whoever reads the body.
+const (
+	maxDepth  = 256     // objects and arrays inside each other
+	maxValues = 1 << 19 // values and member names together; each costs up to some 50 bytes of memory
+)
+
+// reader walks a request from left to right, once, and fills in req. All its methods return *Error as error.
+type reader struct {
+	dec     *jsontext.Decoder
+	body    []byte
+	values  int
+	name    span   // of the member name read last
+	path    []step // where the walk stands, for error messages
+	scratch []byte // reused for decoding strings
+	req     *Request
+}
+
+// A span is a part of the body: body[start:end].
+type span struct{ start, end int }
+
+// A step leads from an object to a member (known by its quoted name) or from an array to an item.
+type step struct {
+	name  span
+	index int
+}
+
+func newReader(body []byte, req *Request) *reader {
+	// The decoder's own checks are off where our rules differ: UTF-8 is checked for the whole body (a lone surrogate
+	// escape may pass), and members may be repeated where nothing is judged. It reads a bytes.Buffer in place.
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return &reader{dec: dec, body: body, path: make([]step, 0, 8), req: req}
+}
+
+// next is the kind of the next token. An error shows as an invalid kind here and as an error at the next read.
+func (r *reader) next() jsontext.Kind { return r.dec.PeekKind() }
+
+// start is the offset of the next token.
+func (r *reader) start() int {
+	at := int(r.dec.InputOffset())
+	for at < len(r.body) && strings.IndexByte(" \t\r\n,:", r.body[at]) >= 0 {
+		at++
+	}
+	return at
+}
+
+// scalar reads a value that is neither object nor array, or a member name.
+func (r *reader) scalar() (span, error) {
+	value, err := r.dec.ReadValue()
+	if err != nil {
+		return span{}, r.syntax(err)
+	}
+	if r.values++; r.values > maxValues {
+		return span{}, r.tooComplex()
+	}
+	end := int(r.dec.InputOffset())
+	return span{end - len(value), end}, nil
+}
+
+// begin reads the opening bracket of an object or array.
+func (r *reader) begin() error {
+	if _, err := r.dec.ReadToken(); err != nil {
+		return r.syntax(err)
+	}
+	if r.values++; r.values > maxValues || r.dec.StackDepth() > maxDepth {
+		return r.tooComplex()
+	}
+	return nil
+}
+
+// end reads the closing bracket of an object or array.
+func (r *reader) end() error {
+	if _, err := r.dec.ReadToken(); err != nil {
+		return r.syntax(err)
+	}
+	return nil
+}
+
+// object reads an object that has a shape. visit must read the member's value; it gets the member's name, or "" when
+// the shape does not have it.
+func (r *reader) object(s *shape, visit func(name string) error) error {
+	if err := r.begin(); err != nil {
+		return err
+	}
+	var seen uint64
+	var others map[string]bool // names beyond the shape
+	for r.next() != '}' {
+		at, err := r.scalar()
+		if err != nil {
+			return err
+		}
+		name := r.text(at)
+		r.name = at
+		r.path = append(r.path, step{name: at})
+		number, known := s.exact[name]
+		switch {
+		case known && seen&(1<<number) != 0, others[name]:
+			return r.fail(CodeDuplicateMember, "The member %s is there more than once: send it once.")
+		case known:
+			seen |= 1 << number
+		default:
+			if alike := s.resembles(name); alike != "" {
+				return r.fail(CodeAmbiguousMember, "The member %s could be taken for %q: write that name exactly, or leave it out.", alike)
+			}
+			if others == nil {
+				others = make(map[string]bool)
+			}
+			others[name] = true
+			name = ""
+		}
+		if err := visit(name); err != nil {
+			return err
+		}
+		r.path = r.path[:len(r.path)-1]
+	}
+	return r.end()
+}
+
+// array reads an array. visit must read the item.
+func (r *reader) array(visit func() error) error {
+	if err := r.begin(); err != nil {
+		return err
+	}
+	for i := 0; r.next() != ']'; i++ {
+		r.path = append(r.path, step{index: i})
+		if err := visit(); err != nil {
+			return err
+		}
+		r.path = r.path[:len(r.path)-1]
+	}
+	return r.end()
+}
+
+// null reads a null if one is next.
+func (r *reader) null() (bool, error) {
+	if r.next() != 'n' {
+		return false, nil
+	}
+	_, err := r.scalar()
+	return true, err
+}
+
+// text is the decoded text of a string. A lone surrogate escape is U+FFFD, which is all AppendUnquote could complain
+// about in a string that was read.
+func (r *reader) text(at span) string {
+	quoted := r.body[at.start:at.end]
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1])
+	}
+	r.scratch, _ = jsontext.AppendUnquote(r.scratch[:0], quoted)
+	return string(r.scratch)
+}
+
+// count adds a text to what the estimate counts.
+func (r *reader) count(part cost.Part, s string) {
+	if s != "" {
+		r.req.Cost.Text = append(r.req.Cost.Text, cost.Text{Part: part, S: s})
+	}
+}
+
+// countAll reads any value and counts every string in it, and every whole number in an array, which may be a token id.
+// Member names are not counted.
+func (r *reader) countAll(part cost.Part) error {
+	return r.walk(func(value span, inArray bool) {
+		switch first := r.body[value.start]; {
+		case first == '"':
+			r.count(part, r.text(value))
+		case inArray && first >= '0' && first <= '9' && allDigits(r.body[value.start:value.end]):
+			r.req.Cost.TokenIDs++
+		}
+	})
+}
+
+// countJSON reads any value and counts its compact JSON text, names included.
+func (r *reader) countJSON(part cost.Part) error {
+	start := r.start()
+	if err := r.walk(func(span, bool) {}); err != nil {
+		return err
+	}
+	return r.countCompact(part, start)
+}
+
+// countCompact counts the compact JSON text from start to where the walk stands.
+func (r *reader) countCompact(part cost.Part, start int) error {
+	src := r.body[start:r.dec.InputOffset()]
+	compact, err := jsontext.AppendFormat(r.scratch[:0], src, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return r.syntax(err)
+	}
+	r.scratch = compact
+	r.count(part, string(compact))
+	return nil
+}
+
+// walk reads any value and shows the scalars in it, but no member names. It does not recurse.
+func (r *reader) walk(show func(value span, inArray bool)) error {
+	outside := r.dec.StackDepth()
+	for {
+		switch r.next() {
+		case '{', '[':
+			if err := r.begin(); err != nil {
+				return err
+			}
+		case '}', ']':
+			if err := r.end(); err != nil {
+				return err
+			}
+		default:
+			parent, n := r.dec.StackIndex(r.dec.StackDepth())
+			value, err := r.scalar()
+			if err != nil {
+				return err
+			}
+			if parent != '{' || n%2 == 1 { // in an object, names and values take turns
+				show(value, parent == '[')
+			}
+		}
+		if r.dec.StackDepth() == outside {
+			return nil
+		}
+	}
+}
+
+func allDigits(b []byte) bool {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// where is the path to where the walk stands, as OpenAI writes it: messages[3].content[0].file.
+func (r *reader) where() string {
+	var b strings.Builder
+	for _, s := range r.path {
+		if s.name == (span{}) {
+			b.WriteString("[" + strconv.Itoa(s.index) + "]")
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(clip(r.text(s.name)))
+	}
+	return b.String()
+}
+
+// clip bounds what an error repeats of a member name.
+func clip(name string) string {
+	const most = 64
+	if len(name) <= most {
+		return name
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(name[cut]) {
+		cut--
+	}
+	return name[:cut] + "…"
+}
+
+// fail makes an error about the member where the walk stands. The first %s in the format is the path to it.
+func (r *reader) fail(code, format string, args ...any) *Error {
+	where := r.where()
+	return badRequest(code, where, fmt.Sprintf(format, append([]any{strconv.Quote(where)}, args...)...))
+}
+
+func (r *reader) tooComplex() *Error {
+	return badRequest(CodeTooComplex, "", fmt.Sprintf(
+		"The body is nested more than %d deep or holds more than %d values: send less structure.", maxDepth, maxValues))
+}
+
+// syntax makes an error of what the decoder said. Its text is left out: it may quote the body.
+func (r *reader) syntax(err error) *Error {
+	at := r.dec.InputOffset()
+	var syntactic *jsontext.SyntacticError
+	if errors.As(err, &syntactic) {
+		at = syntactic.ByteOffset
+	}
+	return badRequest(CodeInvalidJSON, "", fmt.Sprintf("The body is not valid JSON: see byte %d of %d.", at, len(r.body)))
+}

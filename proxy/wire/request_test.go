@@ -1,0 +1,371 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tokenfare/tokenfare/cost"
+)
+
+// read reads a body that must be accepted.
+func read(t *testing.T, body string) *Request {
+	t.Helper()
+	req, err := ReadChat([]byte(body))
+	if err != nil {
+		t.Fatalf("ReadChat(%s): %v", body, err)
+	}
+	return req
+}
+
+// refused reads a body that must not be accepted.
+func refused(t *testing.T, body string) *Error {
+	t.Helper()
+	_, err := ReadChat([]byte(body))
+	var e *Error
+	if !errors.As(err, &e) {
+		t.Fatalf("ReadChat(%.200s): got %v, want an *Error", body, err)
+	}
+	if e.Status != 400 || e.Type != "invalid_request_error" || e.Code == "" || e.Message == "" {
+		t.Errorf("ReadChat(%.200s): incomplete error %+v", body, e)
+	}
+	return e
+}
+
+// chat is a minimal body with more members.
+func chat(members ...string) string {
+	return `{"model":"m","messages":[]` + strings.Join(append([]string{""}, members...), ",") + `}`
+}
+
+func TestReadChatCollectsWhatTheCallMayCost(t *testing.T) {
+	req := read(t, ` {
+		"model": "gpt-5-mini",
+		"stream": true, "stream_options": {"include_usage": true, "include_obfuscation": false},
+		"max_tokens": 10, "max_completion_tokens": 20, "n": 3,
+		"messages": [
+			{"role": "system", "content": "Be \"brief\".\n"},
+			{"role": "user", "name": "bob", "content": [
+				{"type": "text", "text": "What is this?"},
+				{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA", "detail": "low"}},
+				{"type": "input_audio", "input_audio": {"data": "AAAABBBB", "format": "wav"}},
+				{"type": "file", "file": {"filename": "a.pdf", "file_data": "CCCC"}}
+			]},
+			{"role": "assistant", "content": null, "reasoning_content": "hm", "tool_calls": [
+				{"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{\"q\":1}"}}]},
+			{"role": "tool", "tool_call_id": "call_1", "content": "found"}
+		],
+		"tools": [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "type": "object"}}}],
+		"tool_choice": "auto",
+		"response_format": {"type": "json_schema", "json_schema": {"name": "s", "schema": { }}},
+		"prediction": {"type": "content", "content": "guess"},
+		"stop": ["END"], "temperature": 1e0, "logit_bias": {"5": -1e2}, "metadata": {"k": "v", "k": "w"},
+		"unheard_of": [[1, 2, -3, 4.5], {"deep": ["secret prompt", 7]}]
+	} `)
+	want := cost.Request{
+		Model: "gpt-5-mini",
+		Text: []cost.Text{
+			{Part: cost.PartMessages, S: "system"}, {Part: cost.PartMessages, S: "Be \"brief\".\n"},
+			{Part: cost.PartMessages, S: "user"}, {Part: cost.PartMessages, S: "bob"}, {Part: cost.PartMessages, S: "What is this?"},
+			{Part: cost.PartMessages, S: "a.pdf"},
+			{Part: cost.PartMessages, S: "assistant"}, {Part: cost.PartMessages, S: "hm"}, {Part: cost.PartMessages, S: "call_1"},
+			{Part: cost.PartMessages, S: "function"}, {Part: cost.PartMessages, S: "look"}, {Part: cost.PartMessages, S: `{"q":1}`},
+			{Part: cost.PartMessages, S: "tool"}, {Part: cost.PartMessages, S: "call_1"}, {Part: cost.PartMessages, S: "found"},
+			{Part: cost.PartTools, S: `{"type":"function","function":{"name":"look","parameters":{"type":"object","type":"object"}}}`},
+			{Part: cost.PartSchema, S: `{"name":"s","schema":{}}`},
+			{Part: cost.PartMessages, S: "content"}, {Part: cost.PartMessages, S: "guess"},
+			{Part: cost.PartOther, S: "END"}, {Part: cost.PartOther, S: "v"}, {Part: cost.PartOther, S: "w"},
+			{Part: cost.PartOther, S: "secret prompt"},
+		},
+		TokenIDs: 3, Messages: 4, Names: 1, Tools: 1, Images: 1, AudioBytes: 8, FileBytes: 4,
+		HasMaxOutput: true, MaxOutput: 20, Choices: 3,
+	}
+	if diff := cmp.Diff(want, req.Cost); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	if req.Model != "gpt-5-mini" || !req.Stream || !req.IncludeUsage {
+		t.Errorf("got model %q, stream %v, usage %v", req.Model, req.Stream, req.IncludeUsage)
+	}
+}
+
+func TestReadChatTakesNullAsAbsent(t *testing.T) {
+	req := read(t, chat(`"stream":null,"stream_options":null,"max_tokens":null,"max_completion_tokens":null,"n":null`,
+		`"tools":null,"functions":null,"tool_choice":null,"response_format":null,"store":null,"background":null`,
+		`"audio":null,"modalities":null,"service_tier":null,"web_search_options":null,"conversation":null,"previous_response_id":null`))
+	want := cost.Request{Model: "m", Choices: 1}
+	if diff := cmp.Diff(want, req.Cost); diff != "" || req.Stream || req.IncludeUsage {
+		t.Errorf("stream %v, usage %v, facts (-want +got):\n%s", req.Stream, req.IncludeUsage, diff)
+	}
+}
+
+func TestReadChatCountsEveryString(t *testing.T) {
+	tests := map[string]string{
+		"content":                  `{"model":"m","messages":[{"content":"SECRET"}]}`,
+		"content escaped":          `{"model":"m","messages":[{"content":"\u0053ECRET"}]}`,
+		"content object":           `{"model":"m","messages":[{"content":{"x":{"y":"SECRET"}}}]}`,
+		"content strings":          `{"model":"m","messages":[{"content":["SECRET"]}]}`,
+		"content number then text": `{"model":"m","messages":[{"content":[1,"SECRET"]}]}`,
+		"refusal":                  `{"model":"m","messages":[{"refusal":"SECRET"}]}`,
+		"role":                     `{"model":"m","messages":[{"role":"SECRET"}]}`,
+		"name":                     `{"model":"m","messages":[{"name":"SECRET"}]}`,
+		"reasoning":                `{"model":"m","messages":[{"reasoning_content":"SECRET"}]}`,
+		"unknown message member":   `{"model":"m","messages":[{"thinking":[{"t":"SECRET"}]}]}`,
+		"tool call":                `{"model":"m","messages":[{"tool_calls":[{"function":{"arguments":"SECRET"}}]}]}`,
+		"function call":            `{"model":"m","messages":[{"function_call":{"name":"SECRET"}}]}`,
+		"refusal part":             `{"model":"m","messages":[{"content":[{"type":"refusal","refusal":"SECRET"}]}]}`,
+		"unknown part":             `{"model":"m","messages":[{"content":[{"type":"video","video":{"u":"SECRET"}}]}]}`,
+		"part type":                `{"model":"m","messages":[{"content":[{"type":"SECRET"}]}]}`,
+		"image in a text part":     `{"model":"m","messages":[{"content":[{"image_url":{"url":"SECRET"},"type":"text"}]}]}`,
+		"image without a type":     `{"model":"m","messages":[{"content":[{"image_url":"SECRET"}]}]}`,
+		"audio in a text part":     `{"model":"m","messages":[{"content":[{"type":"text","input_audio":{"data":"SECRET"}}]}]}`,
+		"file in a text part":      `{"model":"m","messages":[{"content":[{"type":"text","file":{"file_data":"SECRET"}}]}]}`,
+		"text in an image part":    `{"model":"m","messages":[{"content":[{"type":"image_url","text":"SECRET"}]}]}`,
+		"extra image member":       `{"model":"m","messages":[{"content":[{"type":"image_url","image_url":{"x":"SECRET"}}]}]}`,
+		"image detail":             `{"model":"m","messages":[{"content":[{"type":"image_url","image_url":{"detail":"SECRET"}}]}]}`,
+		"url as object":            `{"model":"m","messages":[{"content":[{"type":"image_url","image_url":{"url":["SECRET"]}}]}]}`,
+		"file name":                `{"model":"m","messages":[{"content":[{"type":"file","file":{"filename":"SECRET"}}]}]}`,
+		"prediction":               chat(`"prediction":{"content":[{"text":"SECRET"}]}`),
+		"tool name":                chat(`"tools":[{"type":"function","function":{"name":"SECRET"}}]`),
+		"tool schema member name":  chat(`"tools":[{"type":"custom","custom":{"SECRET":0}}]`),
+		"function":                 chat(`"functions":[{"description":"SECRET"}]`),
+		"tool choice":              chat(`"tool_choice":{"function":{"name":"SECRET"}}`),
+		"tool choice word":         chat(`"tool_choice":"SECRET"`),
+		"schema":                   chat(`"response_format":{"type":"json_schema","json_schema":{"description":"SECRET"}}`),
+		"grammar":                  chat(`"response_format":{"type":"grammar","grammar":"SECRET"}`),
+		"format type":              chat(`"response_format":{"type":"SECRET"}`),
+		"metadata":                 chat(`"metadata":{"a":"SECRET"}`),
+		"user":                     chat(`"user":"SECRET"`),
+		"stream options":           chat(`"stream_options":{"x":"SECRET"}`),
+		"unknown member":           chat(`"suffix":"SECRET"`),
+		"deep in unknown member":   chat(`"x":[{"a":[[{"b":"SECRET"}]]}]`),
+		"beside a repeated name":   chat(`"x":{"a":"SECRET","a":""}`),
+	}
+	for name, body := range tests {
+		t.Run(name, func(t *testing.T) {
+			for _, text := range read(t, body).Cost.Text {
+				if strings.Contains(text.S, "SECRET") {
+					return
+				}
+			}
+			t.Errorf("%s: the string is not counted", body)
+		})
+	}
+}
+
+func TestReadChatCountsImagesWhateverThePartSays(t *testing.T) {
+	for _, part := range []string{
+		`{"type":"image_url","image_url":{"url":"https://x/y.png"}}`,
+		`{"type":"image_url","image_url":"https://x/y.png"}`,
+		`{"image_url":{"url":"https://x/y.png"},"type":"image_url"}`,
+		`{"type":"text","text":"","image_url":{"url":""}}`,
+		`{"type":"image_url"}`,
+	} {
+		req := read(t, `{"model":"m","messages":[{"content":[`+part+`]}]}`)
+		if req.Cost.Images != 1 {
+			t.Errorf("%s: %d images, want 1", part, req.Cost.Images)
+		}
+	}
+}
+
+func TestReadChatRefuses(t *testing.T) {
+	deep := strings.Repeat("[", 300) + strings.Repeat("]", 300)
+	tests := []struct {
+		name, body, code, param string
+	}{
+		{"nothing", ``, CodeInvalidJSON, ""},
+		{"blanks", ` `, CodeInvalidJSON, ""},
+		{"an array", `[]`, CodeInvalidJSON, ""},
+		{"null", `null`, CodeInvalidJSON, ""},
+		{"a byte order mark", "\ufeff" + chat(), CodeInvalidJSON, ""},
+		{"two values", chat() + chat(), CodeInvalidJSON, ""},
+		{"a tail", chat() + ` x`, CodeInvalidJSON, ""},
+		{"a NUL behind", chat() + "\x00", CodeInvalidJSON, ""},
+		{"a cut body", chat()[:20], CodeInvalidJSON, ""},
+		{"a comma too many", `{"model":"m","messages":[],}`, CodeInvalidJSON, ""},
+		{"a comment", `{"model":"m",/**/"messages":[]}`, CodeInvalidJSON, ""},
+		{"invalid UTF-8", chat(`"x":"` + "\xff" + `"`), CodeInvalidJSON, ""},
+		{"overlong UTF-8 in a name", chat("\"\xc0\xae\":1"), CodeInvalidJSON, ""},
+		{"a raw control character", chat("\"x\":\"\n\""), CodeInvalidJSON, ""},
+		{"depth", chat(`"x":` + deep), CodeTooComplex, ""},
+		{"values", chat(`"x":[` + strings.Repeat("0,", maxValues) + `0]`), CodeTooComplex, ""},
+
+		{"no model", `{"messages":[]}`, CodeMissingMember, "model"},
+		{"no messages", `{"model":"m"}`, CodeMissingMember, "messages"},
+		{"empty model", `{"model":"","messages":[]}`, CodeInvalidValue, "model"},
+		{"null model", `{"model":null,"messages":[]}`, CodeInvalidType, "model"},
+		{"long model", `{"model":"` + strings.Repeat("m", 257) + `","messages":[]}`, CodeInvalidValue, "model"},
+		{"messages object", `{"model":"m","messages":{}}`, CodeInvalidType, "messages"},
+		{"message string", `{"model":"m","messages":[{},"x"]}`, CodeInvalidType, "messages[1]"},
+
+		{"repeated", chat(`"n":1,"n":1`), CodeDuplicateMember, "n"},
+		{"repeated escaped", chat(`"max_tokens":1,"max\u005ftokens":9`), CodeDuplicateMember, "max_tokens"},
+		{"repeated unknown", chat(`"x":1,"x":1`), CodeDuplicateMember, "x"},
+		{"repeated in message", `{"model":"m","messages":[{"content":"a","content":"b"}]}`, CodeDuplicateMember, "messages[0].content"},
+		{"repeated in part", `{"model":"m","messages":[{"content":[{"text":"a","text":"b"}]}]}`, CodeDuplicateMember, "messages[0].content[0].text"},
+		{"repeated in image", `{"model":"m","messages":[{"content":[{"image_url":{"url":"a","url":"b"}}]}]}`, CodeDuplicateMember, "messages[0].content[0].image_url.url"},
+		{"repeated in tool", chat(`"tools":[{"type":"function","type":"web_search"}]`), CodeDuplicateMember, "tools[0].type"},
+		{"repeated in stream options", chat(`"stream_options":{"include_usage":true,"include_usage":false}`), CodeDuplicateMember, "stream_options.include_usage"},
+		{"repeated in response format", chat(`"response_format":{"type":"text","type":"text"}`), CodeDuplicateMember, "response_format.type"},
+		{"other case", chat(`"Max_Tokens":9`), CodeAmbiguousMember, "Max_Tokens"},
+		{"long s", chat(`"max_token` + "ſ" + `":9`), CodeAmbiguousMember, "max_tokenſ"},
+		{"kelvin", chat(`"max_to` + "\u212a" + `ens":9`), CodeAmbiguousMember, "max_to\u212aens"},
+		{"camel case", chat(`"maxTokens":9`), CodeAmbiguousMember, "maxTokens"},
+		{"other case in message", `{"model":"m","messages":[{"Content":"a"}]}`, CodeAmbiguousMember, "messages[0].Content"},
+		{"other case in part", `{"model":"m","messages":[{"content":[{"Text":"a"}]}]}`, CodeAmbiguousMember, "messages[0].content[0].Text"},
+		{"other case in stream options", chat(`"stream_options":{"INCLUDE_USAGE":true}`), CodeAmbiguousMember, "stream_options.INCLUDE_USAGE"},
+		{"other case in tool", chat(`"tools":[{"Type":"web_search"}]`), CodeAmbiguousMember, "tools[0].Type"},
+
+		{"negative", chat(`"max_tokens":-1`), CodeInvalidValue, "max_tokens"},
+		{"negative zero", chat(`"max_tokens":-0`), CodeInvalidValue, "max_tokens"},
+		{"exponent", chat(`"max_completion_tokens":1e9`), CodeInvalidValue, "max_completion_tokens"},
+		{"fraction", chat(`"max_tokens":1.0`), CodeInvalidValue, "max_tokens"},
+		{"number string", chat(`"max_tokens":"1"`), CodeInvalidType, "max_tokens"},
+		{"too large", chat(`"max_tokens":10000001`), CodeInvalidValue, "max_tokens"},
+		{"beyond int64", chat(`"max_tokens":99999999999999999999`), CodeInvalidValue, "max_tokens"},
+		{"no choices", chat(`"n":0`), CodeInvalidValue, "n"},
+		{"many choices", chat(`"n":129`), CodeInvalidValue, "n"},
+		{"best_of", chat(`"best_of":[2]`), CodeInvalidType, "best_of"},
+		{"stream string", chat(`"stream":"true"`), CodeInvalidType, "stream"},
+		{"stream number", chat(`"stream":1`), CodeInvalidType, "stream"},
+		{"stream options true", chat(`"stream_options":true`), CodeInvalidType, "stream_options"},
+		{"include_usage string", chat(`"stream_options":{"include_usage":"x"}`), CodeInvalidType, "stream_options.include_usage"},
+
+		{"store", chat(`"store":true`), CodeUnsupportedMember, "store"},
+		{"store string", chat(`"store":"true"`), CodeInvalidType, "store"},
+		{"background", chat(`"background":true`), CodeUnsupportedMember, "background"},
+		{"search", chat(`"web_search_options":{}`), CodeUnsupportedMember, "web_search_options"},
+		{"previous response", chat(`"previous_response_id":"r"`), CodeUnsupportedMember, "previous_response_id"},
+		{"conversation", chat(`"conversation":{"id":"c"}`), CodeUnsupportedMember, "conversation"},
+		{"audio output", chat(`"audio":{"voice":"x"}`), CodeUnsupportedMember, "audio"},
+		{"audio modality", chat(`"modalities":["text","audio"]`), CodeUnsupportedMember, "modalities[1]"},
+		{"modality word", chat(`"modalities":"audio"`), CodeInvalidType, "modalities"},
+		{"tier", chat(`"service_tier":"priority"`), CodeUnsupportedMember, "service_tier"},
+		{"hosted tool", chat(`"tools":[{"type":"function"},{"type":"web_search"}]`), CodeUnsupportedMember, "tools[1].type"},
+		{"tool type", chat(`"tools":[{"type":["function"]}]`), CodeInvalidType, "tools[0].type"},
+		{"tools object", chat(`"tools":{}`), CodeInvalidType, "tools"},
+		{"tool string", chat(`"tools":["x"]`), CodeInvalidType, "tools[0]"},
+		{"file reference", `{"model":"m","messages":[{"content":[{"type":"file","file":{"file_id":"f"}}]}]}`, CodeUnsupportedMember, "messages[0].content[0].file.file_id"},
+		{"file reference beside", `{"model":"m","messages":[{"content":[{"type":"input_file","file_id":"f"}]}]}`, CodeUnsupportedMember, "messages[0].content[0].file_id"},
+		{"audio reference", `{"model":"m","messages":[{"audio":{"id":"a"}}]}`, CodeUnsupportedMember, "messages[0].audio"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			e := refused(t, test.body)
+			if e.Code != test.code || e.Param != test.param {
+				t.Errorf("got code %q, param %q, want %q, %q (%s)", e.Code, e.Param, test.code, test.param, e.Message)
+			}
+			if test.param != "" && !strings.Contains(e.Message, test.param) {
+				t.Errorf("the message does not name %s: %s", test.param, e.Message)
+			}
+		})
+	}
+}
+
+func TestReadChatJudgesNothingInside(t *testing.T) {
+	const odd = `{"Type":1,"type":2,"type":3,"max_tokens":-1,"Model":null}`
+	for _, body := range []string{
+		chat(`"tools":[{"type":"function","function":` + odd + `}]`), chat(`"functions":[` + odd + `]`),
+		chat(`"response_format":{"type":"json_schema","json_schema":` + odd + `}`),
+		chat(`"metadata":` + odd), chat(`"logit_bias":` + odd), chat(`"unknown":` + odd), chat(`"tool_choice":` + odd),
+		chat(`"x":"\ud800 lone"`), chat(`"store":false`), chat(`"service_tier":"auto"`), chat(`"modalities":["text"]`),
+		chat(`"tools":[{"function":{}}]`), chat(`"max_tokens":0`), chat(`"n":128`),
+	} {
+		read(t, body)
+	}
+}
+
+func TestReadChatCountsALoneSurrogateAsReplacement(t *testing.T) {
+	req := read(t, chat(`"x":"a\ud800b\udc00\ud83d\ude00"`))
+	if got, want := req.Cost.Text[0].S, "a\ufffdb\ufffd😀"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestReadChatErrorsDoNotQuoteThePrompt(t *testing.T) {
+	for _, body := range []string{
+		`{"model":"SECRET","messages":["SECRET"]}`, `{"model":"m","messages":[{"content":"SECRET" SECRET`,
+		chat(`"service_tier":"SECRET"`), chat(`"tools":[{"type":"SECRET"}]`), chat(`"n":"SECRET"`),
+	} {
+		if e := refused(t, body); strings.Contains(string(e.JSON()), "SECRET") {
+			t.Errorf("%s: %s", body, e.JSON())
+		}
+	}
+}
+
+func TestErrorJSON(t *testing.T) {
+	tests := map[string]Error{
+		`{"error":{"message":"no \"x\"\n","type":"tokens","param":null,"code":"rate_limit_exceeded"}}`:       {Message: "no \"x\"\n", Type: "tokens", Code: "rate_limit_exceeded"},
+		`{"error":{"message":"m","type":"invalid_request_error","param":"messages[0].content","code":null}}`: {Message: "m", Param: "messages[0].content"},
+		`{"error":{"message":"` + "\ufffd" + `","type":"invalid_request_error","param":null,"code":null}}`:   {Message: "\xff"},
+	}
+	for want, e := range tests {
+		got := e.JSON()
+		if string(got) != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if !json.Valid(got) || bytes.IndexByte(got, '\n') >= 0 {
+			t.Errorf("%s: not JSON on one line", got)
+		}
+	}
+}
+
+// FuzzReadChat holds ReadChat against encoding/json: what it accepts is JSON that encoding/json reads as the same model
+// and stream flag, however names are matched there, and no sum is ever negative.
+func FuzzReadChat(f *testing.F) {
+	for _, seed := range []string{
+		chat(), chat(`"stream":true`), chat(`"MODEL":"x"`), chat(`"model":"x"`), chat(`"n":2,"max_tokens":5`),
+		`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:"}}]}]}`,
+		chat(`"tools":[{"type":"function","function":{"a":[1,2,{"b":"\ud800"}]}}]`), chat(`"stream_options":{"include_usage":null}`),
+		chat(`"x":[[[1,2],3],"\u00e9",{"a":{}}]`), "{\"model\":\"m\",\"me\\u0073sages\":[]}\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		before := bytes.Clone(body)
+		req, err := ReadChat(body)
+		if !bytes.Equal(body, before) {
+			t.Fatal("the body was changed")
+		}
+		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) || !json.Valid(e.JSON()) {
+				t.Fatalf("not an *Error: %v", err)
+			}
+			return
+		}
+		var std struct {
+			Model    string            `json:"model"`
+			Stream   bool              `json:"stream"`
+			Messages []json.RawMessage `json:"messages"`
+		}
+		if err := json.Unmarshal(body, &std); err != nil {
+			t.Fatalf("accepted what encoding/json refuses: %v", err)
+		}
+		if std.Model != req.Model || std.Stream != req.Stream || len(std.Messages) != req.Cost.Messages {
+			t.Fatalf("encoding/json reads %+v, ReadChat %+v", std, req)
+		}
+		c := req.Cost
+		if c.TokenIDs < 0 || c.AudioBytes < 0 || c.FileBytes < 0 || c.MaxOutput < 0 || c.Choices < 1 || c.Choices > maxChoices || c.MaxOutput > maxOutputTokens {
+			t.Fatalf("out of bounds: %+v", c)
+		}
+	})
+}
+
+func BenchmarkReadChat(b *testing.B) {
+	for name, size := range map[string]int{"1kB": 800, "20kB": 20_000, "1MB": 1_000_000} {
+		body := []byte(`{"model":"gpt-5-mini","messages":[{"role":"system","content":"You are helpful."},{"role":"user","content":"` +
+			strings.Repeat(`The quick brown fox.\n`, size/22) + `"}],"stream":true,"max_tokens":200}`)
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := ReadChat(body); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

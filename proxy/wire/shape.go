@@ -1,0 +1,84 @@
+package wire
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// A shape lists the member names that matter in one kind of object. In an object with a shape no member may be
+// repeated, and no member may have a name that is not one of these but that a lenient parser would take for one.
+type shape struct {
+	exact  map[string]int    // name to its number, which is its bit in a set of seen members
+	folded map[string]string // folded name to the name
+}
+
+// foldedMax is more than the longest folded name of any shape: longer names cannot be look-alikes.
+const foldedMax = 48
+
+func newShape(names ...string) *shape {
+	s := &shape{exact: make(map[string]int, len(names)), folded: make(map[string]string, len(names))}
+	for i, name := range names {
+		key := string(fold(make([]byte, 0, foldedMax), name))
+		if i >= 64 || key == "" || s.folded[key] != "" {
+			panic("BUG: wire: a shape holds at most 64 names, none longer than foldedMax, none alike: " + name)
+		}
+		s.exact[name], s.folded[key] = i, name
+	}
+	return s
+}
+
+// fold appends the form of a name in which look-alikes are equal. It returns nil for a name too long to matter.
+//
+// Letters are folded as encoding/json and many others do when they match names regardless of case (so that U+017F and
+// U+212A equal s and k). Underscores and hyphens are left out because parsers built on protocol buffers accept maxTokens
+// for max_tokens.
+func fold(dst []byte, name string) []byte {
+	for _, r := range name {
+		if r == '_' || r == '-' {
+			continue
+		}
+		if len(dst)+utf8.UTFMax > cap(dst) {
+			return nil
+		}
+		dst = utf8.AppendRune(dst, foldRune(r))
+	}
+	return dst
+}
+
+// foldRune is the smallest of the characters that r equals under simple case folding.
+func foldRune(r rune) rune {
+	for {
+		next := unicode.SimpleFold(r)
+		if next <= r {
+			return next
+		}
+		r = next
+	}
+}
+
+// resembles returns the name of the shape that name could be taken for, or "".
+func (s *shape) resembles(name string) string {
+	var buf [foldedMax]byte
+	return s.folded[string(fold(buf[:0], name))]
+}
+
+// The shapes of a chat completion request. Objects without one (schemas, tool parameters, metadata, logit_bias and
+// whatever we do not know) are not judged: only their strings count.
+var (
+	chatShape = newShape(
+		"model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "n", "best_of",
+		"tools", "functions", "tool_choice", "function_call", "parallel_tool_calls", "response_format", "prediction",
+		"store", "background", "previous_response_id", "conversation", "web_search_options", "modalities", "audio",
+		"service_tier", "reasoning_effort", "verbosity", "temperature", "top_p", "stop", "seed", "logit_bias", "logprobs",
+		"top_logprobs", "presence_penalty", "frequency_penalty", "metadata", "user", "safety_identifier",
+		"prompt_cache_key", "prompt_cache_retention", "prompt_cache_options",
+	)
+	streamOptionsShape  = newShape("include_usage", "include_obfuscation")
+	messageShape        = newShape("role", "content", "name", "refusal", "audio", "tool_calls", "tool_call_id", "function_call")
+	partShape           = newShape("type", "text", "refusal", "image_url", "input_audio", "file", "file_id")
+	imageShape          = newShape("url", "detail")
+	audioShape          = newShape("data", "format")
+	fileShape           = newShape("file_data", "file_id", "filename")
+	toolShape           = newShape("type", "function", "custom")
+	responseFormatShape = newShape("type", "json_schema")
+)
