@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ type Program struct {
 	cmd    *exec.Cmd
 	log    *logs
 	config string
+	term   sync.Once // SIGTERM is sent once: a second one means "at once"
 	exited chan struct{}
 	err    error // of Wait; read after exited is closed
 }
@@ -137,12 +139,14 @@ func (p *Program) awaitReady(t testing.TB) {
 // Stop sends SIGTERM and fails the test unless the program exits with status 0. Stopping twice is harmless.
 func (p *Program) Stop(t testing.TB) {
 	t.Helper()
-	select {
-	case <-p.exited:
-	default:
-		p.Signal(t, syscall.SIGTERM)
-	}
+	p.Terminate(t)
 	p.WantExit(t, 0)
+}
+
+// Terminate sends SIGTERM, once, and returns at once.
+func (p *Program) Terminate(t testing.TB) {
+	t.Helper()
+	p.term.Do(func() { p.Signal(t, syscall.SIGTERM) })
 }
 
 // WantExit waits for the program's end and checks its exit status.

@@ -1,0 +1,145 @@
+package test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tokenfare/tokenfare/test/fakeopenai"
+	"github.com/tokenfare/tokenfare/test/harness"
+)
+
+// Whatever the upstream sends, the proxy neither hangs nor dies, gives every reservation back, and serves the next call.
+func TestUpstreamSendsRubbish(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		wire string
+	}{
+		{"nothing but a newline", "\n"},
+		{"an odd status", "HTTP/1.1 999 Odd\r\nContent-Length: 2\r\n\r\nhi"},
+		{"a status below 100", "HTTP/1.1 042 Odd\r\nContent-Length: 2\r\n\r\nhi"},
+		{"a redirect", "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"},
+		{"a giant header", "HTTP/1.1 200 OK\r\nX-Giant: " + strings.Repeat("g", 12<<20) + "\r\n\r\n"},
+		{"many 1xx", strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", 5000)},
+		{"a length that lies", "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\nContent-Type: application/json\r\n\r\n{\"usage\":"},
+		{"two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello"},
+		{"a protocol switch", "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"},
+		{"JSON of many levels", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n" + strings.Repeat(`{"usage":[`, 100_000)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for _, stream := range []string{`"stream": false`, `"stream": true`} {
+				up := fakeopenai.New(t)
+				up.Next(model, fakeopenai.Answer{Wire: c.wire})
+				p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000 tokens in total"}, More: "timeouts: { headers: 2s, idle: 2s }\n"})
+				got := p.Chat(t, harness.Alice, ask(stream, `"max_tokens": 10`))
+				if got.Status == http.StatusOK && got.Err == nil && c.name != "JSON of many levels" {
+					t.Errorf("%s: a clean 200: %.100s", stream, got.Body)
+				}
+				if got.Status < 200 || got.Status >= 300 && got.Status < 400 {
+					t.Errorf("%s: status %d", stream, got.Status)
+				}
+				p.WantIdle(t)
+				p.Chat(t, harness.Alice, ask(stream, `"max_tokens": 10`)).WantOK(t)
+			}
+		})
+	}
+}
+
+// An endless line passes through in bounded memory.
+func TestFlood(t *testing.T) {
+	const size = 256 << 20
+	for _, members := range []string{`"stream": true`, `"stream": true, "stream_options": {"include_usage": true}`, `"stream": false`} {
+		t.Run(members, func(t *testing.T) {
+			up := fakeopenai.New(t)
+			up.Always(model, fakeopenai.Answer{Flood: size})
+			p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"100000000 tokens in total"}})
+			before := p.PeakRSS(t)
+			resp := p.Open(t.Context(), t, harness.Alice, ask(members, `"max_tokens": 10`))
+			n, err := io.Copy(io.Discard, resp.Body)
+			if err != nil || n < size {
+				t.Errorf("%d bytes, error %v, want all %d through", n, err, size)
+			}
+			if grown := p.PeakRSS(t) - before; grown > 128<<20 {
+				t.Errorf("memory grew by %d MiB", grown>>20)
+			}
+			p.WantIdle(t)
+		})
+	}
+}
+
+// A client that does not read holds the upstream back instead of filling memory.
+func TestBackPressure(t *testing.T) {
+	const size = 512 << 20
+	up := fakeopenai.New(t)
+	up.Always(model, fakeopenai.Answer{Flood: size})
+	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"100000000 tokens in total"}})
+	before := p.PeakRSS(t)
+	ctx, leave := context.WithCancel(t.Context())
+	resp := p.Open(ctx, t, harness.Alice, ask(`"stream": true`, `"max_tokens": 10`))
+	call := up.Last(t)
+	select {
+	case <-call.Ended():
+		t.Error("the upstream could send everything to a client that reads nothing")
+	case <-time.After(2 * time.Second):
+	}
+	if grown := p.PeakRSS(t) - before; grown > 128<<20 {
+		t.Errorf("memory grew by %d MiB", grown>>20)
+	}
+	leave()
+	resp.Body.Close()
+	<-call.Ended()
+	p.WantIdle(t)
+}
+
+// After a storm of clients that leave at every stage, nothing is left over: no reservation, no goroutine, no connection.
+func TestAbortStormLeavesNothing(t *testing.T) {
+	storms := 3
+	if *long {
+		storms = 50
+	}
+	up := fakeopenai.New(t)
+	up.Next(model, fakeopenai.Answer{})
+	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000000 tokens in total"}})
+	p.Chat(t, harness.Alice, ask(`"max_tokens": 10`)).WantOK(t)
+	resting := goroutines(t, p)
+
+	for range storms {
+		var wait sync.WaitGroup
+		for i := range 60 {
+			pause := i%12 - 1 // before the headers, and after 0..10 events
+			up.Next(model, fakeopenai.Answer{Text: words(20), Pause: fakeopenai.Forever(), PauseAt: pause})
+			wait.Go(func() {
+				ctx, leave := context.WithCancel(t.Context())
+				defer leave()
+				request := harness.Request(t, http.MethodPost, p.URL+"/v1/chat/completions", harness.Alice, ask(`"stream": true`, `"max_tokens": 50`))
+				time.AfterFunc(time.Duration(i)*5*time.Millisecond, leave)
+				if resp, err := p.HTTP.Do(request.WithContext(ctx)); err == nil {
+					harness.Read(resp)
+				}
+			})
+		}
+		wait.Wait()
+	}
+	p.WantIdle(t)
+	for _, call := range up.Calls() {
+		<-call.Ended()
+	}
+	p.HTTP.CloseIdleConnections()
+	harness.Eventually(t, "the program has no more goroutines than before the storm", func() bool {
+		return goroutines(t, p) <= resting+10 // idle upstream connections have two each, and a few may stay
+	})
+}
+
+func goroutines(t *testing.T, p *harness.Program) float64 {
+	t.Helper()
+	n, found := p.Metrics(t).Sum("go_goroutines")
+	if !found {
+		t.Fatal("there is no metric go_goroutines")
+	}
+	return n
+}

@@ -1,0 +1,102 @@
+package test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/tokenfare/tokenfare/test/fakeopenai"
+	"github.com/tokenfare/tokenfare/test/harness"
+)
+
+// No key, prompt or completion reaches a log line, a metric or an error, on good days and bad ones.
+func TestSecretsStayIn(t *testing.T) {
+	const prompt, completion = "the-secret-prompt", "the-secret-completion"
+	up := fakeopenai.New(t)
+	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"400 tokens in total"}, More: "timeouts: { headers: 500ms, idle: 500ms }\n"})
+	body := func(members string) string {
+		return `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"` + prompt + `"}]` + members + `}`
+	}
+	leaky := fakeopenai.ErrorBody("Incorrect API key provided: "+harness.UpstreamKey+".", "invalid_request_error", "invalid_api_key")
+	up.Next(model,
+		fakeopenai.Answer{Text: []string{completion}},
+		fakeopenai.Answer{Text: []string{completion}},
+		fakeopenai.Answer{Status: 401, Body: leaky},
+		fakeopenai.Answer{Status: 400, Body: leaky},
+		fakeopenai.Answer{Status: 500, Body: leaky},
+		fakeopenai.Answer{Text: []string{completion}, Fault: fakeopenai.Abort, After: 2},
+		fakeopenai.Answer{Text: []string{completion}, Usage: []string{`{"prompt_tokens":-1}`}},
+	)
+	var answers []harness.Response
+	for _, members := range []string{``, `,"stream":true`, ``, ``, ``, `,"stream":true`, ``} {
+		answers = append(answers, p.Chat(t, harness.Alice, body(members+`,"max_tokens":20`)))
+	}
+	for _, bad := range []string{
+		body(`,"max_tokens":100000`), body(`,"max_tokens":"` + prompt + `"`), body(`,"model":"` + prompt + `"`), body(`,"max_tokens":380`),
+		`{"model":"` + prompt + `","messages":[]}`, `{"` + prompt, body(`,"max_tokens":380`) + prompt,
+	} {
+		answers = append(answers, p.Chat(t, harness.Alice, bad))
+	}
+	answers = append(answers, p.Chat(t, harness.Stranger, body("")), p.Get(t, harness.Alice, "/v1/"+prompt), p.Get(t, harness.Alice, "/v1/models?key="+harness.Alice))
+	p.WantIdle(t)
+	metrics := p.Metrics(t).Text
+	p.Stop(t) // flushes the log
+
+	for _, secret := range []string{harness.Alice, harness.Bob, harness.Stranger, harness.UpstreamKey, prompt, completion} {
+		if strings.Contains(p.Stderr(), secret) || strings.Contains(p.Stdout(), secret) {
+			t.Errorf("the log shows %q", secret)
+		}
+		if strings.Contains(metrics, secret) {
+			t.Errorf("the metrics show %q", secret)
+		}
+		for i, a := range answers {
+			// What the caller itself wrote may be quoted back to it; keys never.
+			if secret != completion && secret != prompt && strings.Contains(a.Body, secret) {
+				t.Errorf("answer %d shows %q: %s", i, secret, a.Body)
+			}
+			for name, values := range a.Header {
+				if strings.Contains(strings.Join(values, " "), secret) {
+					t.Errorf("answer %d: header %s shows %q", i, name, secret)
+				}
+			}
+		}
+	}
+}
+
+// Unknown keys leave no trace that grows: no series, and the body is not even read.
+func TestStrangersLeaveNoTrace(t *testing.T) {
+	up := fakeopenai.New(t)
+	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000 tokens in total"}})
+	p.Chat(t, "tf-warm-up", ask())
+	before := len(p.Metrics(t).Samples)
+	for i := range 50 {
+		p.Chat(t, "tf-guess-"+itoa(i), ask()).WantError(t, http.StatusUnauthorized)
+	}
+	if after := len(p.Metrics(t).Samples); after != before {
+		t.Errorf("%d series became %d", before, after)
+	}
+	up.WantCalls(t, 0)
+
+	// A body that never comes does not delay the answer.
+	request := harness.Request(t, http.MethodPost, p.URL+"/v1/chat/completions", harness.Stranger, "")
+	request.Body, request.ContentLength = &silentBody{done: t.Context().Done()}, 1000
+	p.Do(t, request).WantError(t, http.StatusUnauthorized)
+
+	for _, c := range []struct{ name, header string }{
+		{"no key", ""}, {"another scheme", "Basic " + harness.Alice}, {"no blank", "Bearer" + harness.Alice}, {"empty", "Bearer "},
+	} {
+		request := harness.Request(t, http.MethodPost, p.URL+"/v1/chat/completions", "", ask())
+		if c.header != "" {
+			request.Header.Set("Authorization", c.header)
+		}
+		if got := p.Do(t, request); got.Status != http.StatusUnauthorized {
+			t.Errorf("%s: status %d, want 401", c.name, got.Status)
+		}
+	}
+}
+
+// silentBody is a request body that is announced and never comes.
+type silentBody struct{ done <-chan struct{} }
+
+func (b *silentBody) Read([]byte) (int, error) { <-b.done; return 0, http.ErrBodyReadAfterClose }
+func (b *silentBody) Close() error             { return nil }
