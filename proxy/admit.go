@@ -1,0 +1,191 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/tokenfare/tokenfare/limiter"
+	"github.com/tokenfare/tokenfare/proxy/limit"
+	"github.com/tokenfare/tokenfare/proxy/wire"
+)
+
+// admit reads the request, estimates the most it may cost and reserves that from every budget that applies, or refuses.
+// When it returns nil the reservation is held and the body is ready to be sent.
+func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) error {
+	body, err := s.readBody(w, r)
+	if err != nil {
+		return err
+	}
+	x.body = body
+	request, err := wire.ReadChat(body.bytes)
+	if err != nil {
+		return err
+	}
+	if err := x.resolve(request); err != nil {
+		return err
+	}
+	known, err := x.meter(request, body.bytes)
+	if err != nil {
+		return err
+	}
+	if err := x.reserve(r.Context(), request.Cost.HasMaxOutput); err != nil {
+		s.memo.remember(known, x)
+		return err
+	}
+	s.memo.forget(known)
+	x.body.set(request.Edit(x.edits(request)))
+	return nil
+}
+
+// resolve finds where the model's calls go and whether this caller may make them.
+func (x *exchange) resolve(request *wire.Request) error {
+	x.model, x.stream = request.Model, request.Stream
+	x.choices = max(1, request.Cost.Choices)
+	x.route = x.policy.route(request.Model)
+	if x.route == nil || !x.caller.mayUse(request.Model) {
+		return &wire.Error{
+			Status: http.StatusNotFound, Type: "invalid_request_error", Code: "model_not_found", Param: "model",
+			Message: fmt.Sprintf("The model `%s` does not exist or key %s does not have access to it. GET /v1/models lists the models this key may use.",
+				request.Model, x.caller.name),
+		}
+	}
+	x.facts = x.route.facts(x.policy.catalog, request.Model)
+	return nil
+}
+
+// meter counts the prompt and names the budgets the call draws on. A body that was refused a moment ago is not counted again.
+func (x *exchange) meter(request *wire.Request, body []byte) (memoKey, error) {
+	key := newMemoKey(x.caller.name, body)
+	if known, ok := x.server.memo.recall(key); ok {
+		x.estimate = known.estimate
+		if x.began.Before(known.until) {
+			x.server.metrics.earlyRetries.WithLabelValues(x.caller.name).Inc()
+		}
+	} else {
+		x.estimate = x.server.options.Estimator.Estimate(request.Cost, x.facts)
+	}
+	x.draw(x.caller.budgets)
+	x.draw(x.route.upstream.budgets)
+	return key, x.priced()
+}
+
+// draw adds those of the budgets that this call concerns.
+func (x *exchange) draw(budgets []*budget) {
+	names := []string{x.model, x.route.upstreamName(x.model), x.route.countedName(x.model)}
+	for _, b := range budgets {
+		switch {
+		case b.expired(x.began) || !b.limit.Applies(names...):
+		case b.limit.Observe:
+			x.observed.add(b)
+		default:
+			x.draws.add(b)
+		}
+	}
+}
+
+// priced refuses a call whose cost in money is unknown when money is what limits it.
+func (x *exchange) priced() error {
+	if x.facts.Priced {
+		return nil
+	}
+	for _, b := range x.draws.budgets {
+		if b.limit.Unit == limit.Dollars {
+			return &wire.Error{
+				Status: http.StatusBadRequest, Type: "invalid_request_error", Code: "model_not_priced", Param: "model",
+				Message: fmt.Sprintf("The model `%s` has no price, and %s is in dollars. The operator of this proxy can add one: "+
+					"`models: { %q: { upstream: %s, price: { input: $1, output: $4 } } }` (dollars per million tokens).%s",
+					x.model, b, x.model, x.route.upstream.Name, x.help()),
+			}
+		}
+	}
+	return nil
+}
+
+// reserve takes the estimate from all budgets or from none. A call without an output limit of its own is given one that is
+// reserved with it; where the generous one does not fit, the default is tried before the call is refused.
+func (x *exchange) reserve(ctx context.Context, limited bool) error {
+	counted := x.countedDraws()
+	bounds := []int64{x.estimate.MaxOutput}
+	if !limited {
+		fit, err := x.outputBounds(ctx, counted)
+		if err != nil {
+			return err
+		}
+		bounds = fit
+	}
+	if err := x.fits(bounds[len(bounds)-1]); err != nil {
+		return err
+	}
+	began := time.Now()
+	var decision limiter.Decision
+	for _, output := range bounds {
+		x.size(output)
+		counted.size(x.estimate.Input, output, x.facts.Price)
+		if len(counted.charges) == 0 {
+			return x.watch(ctx)
+		}
+		held, d, err := x.server.options.Limiter.Reserve(ctx, counted.charges)
+		if err != nil {
+			return fmt.Errorf("reserve: %w", err)
+		}
+		if decision = d; d.OK {
+			x.held, x.draws = held, counted
+			x.server.metrics.acquired(counted, time.Since(began))
+			return x.watch(ctx)
+		}
+	}
+	x.draws = counted
+	x.server.metrics.refusedBy(counted.budgets[decision.Refused], time.Since(began))
+	return x.refuse(ctx, decision)
+}
+
+// size settles on an output bound for the whole call.
+func (x *exchange) size(output int64) {
+	x.estimate.MaxOutput = output
+	if x.inserts {
+		x.inserted = output / x.choices
+	}
+}
+
+// countedDraws are the draws that take something; "per request" limits only measure.
+func (x *exchange) countedDraws() draws {
+	var counted draws
+	for _, b := range x.draws.budgets {
+		if b.handle != nil {
+			counted.add(b)
+		}
+	}
+	return counted
+}
+
+// watch notes what the limits that only observe would have said.
+func (x *exchange) watch(ctx context.Context) error {
+	for i, b := range x.observed.budgets {
+		n := b.reserve(x.estimate.Input, x.estimate.MaxOutput, x.facts.Price)
+		if b.handle == nil {
+			x.server.metrics.watched(b, n <= b.limit.Capacity())
+			continue
+		}
+		x.observed.charges[i].N = n
+		d, err := x.server.options.Limiter.Peek(ctx, x.observed.charges[i:i+1])
+		if err != nil {
+			return fmt.Errorf("observe %s: %w", b, err)
+		}
+		x.server.metrics.watched(b, d.OK)
+	}
+	return nil
+}
+
+// edits are the splices this call needs.
+func (x *exchange) edits(request *wire.Request) wire.Edits {
+	e := wire.Edits{Model: x.route.As, MaxOutput: x.inserted, OutputMember: x.route.outputMember()}
+	if e.Model == request.Model {
+		e.Model = ""
+	}
+	if request.Stream && !request.IncludeUsage && x.route.upstream.inject {
+		e.IncludeUsage, x.withhold = true, true
+	}
+	return e
+}

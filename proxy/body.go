@@ -1,0 +1,167 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tokenfare/tokenfare/proxy/wire"
+)
+
+// bodySlack is how much more than the declared or current size is asked for when a body grows.
+const bodySlack = 64 << 10
+
+// bodyGate bounds the bytes of request bodies that are in memory at one time.
+type bodyGate struct {
+	most int64
+	held atomic.Int64
+}
+
+// take books n more bytes, or reports that there is no room.
+func (g *bodyGate) take(n int64) bool {
+	if g.held.Add(n) > g.most {
+		g.held.Add(-n)
+		return false
+	}
+	return true
+}
+
+// heldBody is a request body in memory, booked in a gate until it is released. It is safe for concurrent use, for the
+// transport may still be sending it while the answer is relayed.
+type heldBody struct {
+	gate   *bodyGate
+	mu     sync.Mutex
+	bytes  []byte // guarded by mu; nil once released
+	booked int64  // guarded by mu
+}
+
+// set replaces the bytes, for a splice.
+func (b *heldBody) set(p []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.bytes = p
+}
+
+func (b *heldBody) len() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return int64(len(b.bytes))
+}
+
+// reader returns a reader over the bytes. It lets go of them when it has read them all, so a body that has been sent is
+// garbage while its answer streams.
+func (b *heldBody) reader() io.ReadCloser {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return &sentBody{r: bytes.NewReader(b.bytes)}
+}
+
+// release forgets the bytes. It may be called more than once.
+func (b *heldBody) release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.bytes = nil
+	b.gate.held.Add(-b.booked)
+	b.booked = 0
+}
+
+type sentBody struct{ r *bytes.Reader }
+
+func (s *sentBody) Read(p []byte) (int, error) {
+	if s.r == nil {
+		return 0, io.EOF
+	}
+	n, err := s.r.Read(p)
+	if s.r.Len() == 0 {
+		s.r = nil
+	}
+	return n, err
+}
+
+func (s *sentBody) Close() error { return nil }
+
+// readBody reads a whole request body, bounded in size, in time and, over all calls together, in memory.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (*heldBody, error) {
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return nil, &wire.Error{
+			Status: http.StatusUnsupportedMediaType, Type: "invalid_request_error", Code: "unsupported_content_encoding",
+			Message: "Compressed request bodies are not accepted: send the JSON without Content-Encoding.",
+		}
+	}
+	if r.ContentLength > s.options.MaxBody {
+		return nil, s.bodyTooLarge()
+	}
+	// A slow sender holds memory: it has a minute, and a second more for every 64 KiB it announces.
+	deadline := time.Now().Add(s.options.BodyTimeout + time.Duration(max(0, r.ContentLength)>>16)*time.Second)
+	control := http.NewResponseController(w)
+	if control.SetReadDeadline(deadline) == nil {
+		defer control.SetReadDeadline(time.Time{}) //nolint:errcheck // it could be set, so it can be cleared
+	}
+	body := &heldBody{gate: &s.gate}
+	if err := s.fill(body, r); err != nil {
+		body.release()
+		return nil, err
+	}
+	return body, nil
+}
+
+func (s *Server) fill(b *heldBody, r *http.Request) error {
+	grow := func(n int64) error {
+		if !b.gate.take(n) {
+			return &wire.Error{
+				Status: http.StatusServiceUnavailable, Type: "server_error", Code: "server_busy",
+				Message: "This proxy holds as many request bodies as its max_buffered allows. Try again in a moment.",
+			}
+		}
+		b.booked += n
+		return nil
+	}
+	size := r.ContentLength + 1 // one more, so that the read that finds the end needs no growth
+	if r.ContentLength < 0 {
+		size = bodySlack
+	}
+	if err := grow(size); err != nil {
+		return err
+	}
+	buffer := make([]byte, 0, size)
+	for {
+		n, err := r.Body.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		if int64(len(buffer)) > s.options.MaxBody {
+			return s.bodyTooLarge()
+		}
+		switch {
+		case err == io.EOF:
+			b.bytes = buffer
+			return nil
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return &wire.Error{
+				Status: http.StatusRequestTimeout, Type: "invalid_request_error", Code: "request_timeout",
+				Message: "The request body did not arrive in time.",
+			}
+		case err != nil:
+			return &wire.Error{
+				Status: http.StatusBadRequest, Type: "invalid_request_error",
+				Message: "The request body broke off before its end.",
+			}
+		}
+		if len(buffer) == cap(buffer) {
+			if err := grow(int64(cap(buffer))); err != nil {
+				return err
+			}
+			buffer = append(make([]byte, 0, 2*cap(buffer)), buffer...)
+		}
+	}
+}
+
+func (s *Server) bodyTooLarge() error {
+	return &wire.Error{
+		Status: http.StatusRequestEntityTooLarge, Type: "invalid_request_error", Code: "request_too_large",
+		Message: "The request body is larger than the " + sizeText(s.options.MaxBody) + " this proxy accepts (max_body).",
+	}
+}

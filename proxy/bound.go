@@ -1,0 +1,82 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// outputBounds decides the output limit of a call that names none, for all choices together, in the order to be tried: a
+// generous one, then the default. It is spliced into the request, so what the upstream may produce is never more than what is
+// reserved. A call that no budget bounds keeps its freedom, and its estimate the default.
+//
+// The generous one is a quarter of what every budget has left. Both are at most what the model can produce, and at most what
+// fits the smallest budget when it is full: a default must not lock small keys out.
+func (x *exchange) outputBounds(ctx context.Context, counted draws) ([]int64, error) {
+	fit, binding := x.outputThatFits()
+	if !binding {
+		return []int64{x.estimate.MaxOutput}, nil
+	}
+	x.inserts = true
+	ceiling := min(fit/x.choices, x.modelOutput())
+	ordinary := min(max(1, x.facts.DefaultOutput), ceiling)
+	generous := ordinary
+	if x.facts.MaxOutput > 0 {
+		left, err := x.outputLeft(ctx, counted)
+		if err != nil {
+			return nil, err
+		}
+		generous = min(ceiling, max(ordinary, left/4/x.choices))
+	}
+	// Where not even one token of output fits, the bound stays at one, and fits names the prompt as the cause.
+	ordinary, generous = max(1, ordinary), max(1, generous)
+	if generous == ordinary {
+		return []int64{ordinary * x.choices}, nil
+	}
+	return []int64{generous * x.choices, ordinary * x.choices}, nil
+}
+
+// outputThatFits returns the largest output that every budget could hold if nothing were used, and whether any budget cares.
+func (x *exchange) outputThatFits() (fit int64, binding bool) {
+	fit = math.MaxInt64
+	for _, b := range x.draws.budgets {
+		if b.boundsOutput() {
+			binding = true
+			fit = min(fit, b.outputWithin(b.limit.Capacity(), x.estimate.Input, x.facts.Price))
+		}
+	}
+	return fit, binding
+}
+
+// modelOutput is the most one choice can be, as far as known, given the prompt.
+func (x *exchange) modelOutput() int64 {
+	most := int64(math.MaxInt64)
+	if x.facts.MaxOutput > 0 {
+		most = x.facts.MaxOutput
+	}
+	if x.facts.Context > 0 {
+		most = min(most, max(1, x.facts.Context-x.estimate.Input))
+	}
+	return most
+}
+
+// outputLeft returns the largest output for which every budget has room now.
+func (x *exchange) outputLeft(ctx context.Context, counted draws) (int64, error) {
+	if len(counted.charges) == 0 {
+		return 0, nil
+	}
+	counted.size(0, 0, x.facts.Price)
+	if _, err := x.server.options.Limiter.Peek(ctx, counted.charges); err != nil {
+		return 0, fmt.Errorf("read budgets: %w", err)
+	}
+	return counted.outputLeft(x.estimate.Input, x), nil
+}
+
+// outputLeft returns the largest output, all choices together, that the states last read would admit with that input.
+func (d *draws) outputLeft(input int64, x *exchange) int64 {
+	left := int64(math.MaxInt64)
+	for i, b := range d.budgets {
+		left = min(left, b.outputWithin(d.charges[i].State.Remaining, input, x.facts.Price))
+	}
+	return left
+}

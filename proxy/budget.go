@@ -1,0 +1,124 @@
+package proxy
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"time"
+
+	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/limiter"
+	"github.com/tokenfare/tokenfare/proxy/limit"
+)
+
+// budget is one limit of one owner, with its counter.
+type budget struct {
+	owner  owner
+	limit  limit.Limit
+	handle *limiter.Budget // nil for "per request" limits, which count nothing
+
+	count budgetCounters // set by the server that runs the policy
+}
+
+// ruleOf says a limit in the limiter's terms.
+func ruleOf(l limit.Limit, zone *time.Location) (limiter.Rule, error) {
+	var rule interface {
+		limiter.Rule
+		Validate() error
+	}
+	switch l.Kind {
+	case limit.Per:
+		rule = limiter.TokenBucket{Size: l.Capacity(), Refill: l.Amount, Every: l.Every}
+	case limit.InAny:
+		// A thousandth of the window bounds the entries kept; a charge leaves by that much late, never early.
+		rule = limiter.SlidingWindow{Limit: l.Amount, Window: l.Every, Grain: l.Every / 1000}
+	case limit.Each:
+		rule = limiter.CalendarQuota{Limit: l.Amount, Period: periodOf[l.Period], Zone: zone}
+	case limit.InTotal:
+		rule = limiter.Total{Limit: l.Amount}
+	default:
+		return nil, fmt.Errorf("kind %v has no rule", l.Kind)
+	}
+	return rule, rule.Validate()
+}
+
+var periodOf = map[limit.Period]limiter.Period{
+	limit.Hour: limiter.Hour, limit.Day: limiter.Day, limit.Week: limiter.Week,
+	limit.Month: limiter.Month, limit.Quarter: limiter.Quarter,
+}
+
+// String names the budget as every message does: key alice, budget "200k tokens per minute".
+func (b *budget) String() string { return fmt.Sprintf("%s, budget %q", b.owner, b.limit.Text) }
+
+// refills reports whether waiting a while gives room again, rather than the turn of a period or nothing.
+func (b *budget) refills() bool { return b.limit.Kind == limit.Per || b.limit.Kind == limit.InAny }
+
+// expired reports whether the limit's "until" date has passed.
+func (b *budget) expired(now time.Time) bool {
+	return !b.limit.Until.IsZero() && !now.Before(b.limit.Until)
+}
+
+// boundsOutput reports whether more output costs this budget more.
+func (b *budget) boundsOutput() bool {
+	switch b.limit.Unit {
+	case limit.Tokens, limit.OutputTokens, limit.Dollars:
+		return true
+	default:
+		return false
+	}
+}
+
+// reserve returns what a call of that size may cost this budget, in the budget's unit.
+func (b *budget) reserve(input, output int64, price cost.Price) int64 {
+	switch b.limit.Unit {
+	case limit.Tokens:
+		return addSaturating(input, output)
+	case limit.InputTokens, limit.UncachedInputTokens:
+		return input
+	case limit.OutputTokens:
+		return output
+	case limit.Dollars:
+		return int64(price.Ceiling(input, output))
+	default:
+		return 1
+	}
+}
+
+// charge returns what a call cost this budget, in the budget's unit.
+func (b *budget) charge(u cost.Usage, price cost.Price) int64 {
+	switch b.limit.Unit {
+	case limit.Tokens:
+		return addSaturating(u.Input, u.Output)
+	case limit.InputTokens:
+		return u.Input
+	case limit.UncachedInputTokens:
+		return max(0, u.Input-u.CachedInput)
+	case limit.OutputTokens:
+		return u.Output
+	case limit.Dollars:
+		return int64(price.Cost(u))
+	default:
+		return 1
+	}
+}
+
+// outputWithin returns the largest output, all choices together, whose reservation with that input is at most available; -1 if
+// not even the input fits. An output that no budget bounds is math.MaxInt64.
+func (b *budget) outputWithin(available, input int64, price cost.Price) int64 {
+	const most = 1 << 40 // tokens; beyond any model
+	if b.reserve(input, 0, price) > available {
+		return -1
+	}
+	if b.reserve(input, most, price) <= available {
+		return math.MaxInt64
+	}
+	tooMuch := sort.Search(most, func(n int) bool { return b.reserve(input, int64(n), price) > available })
+	return int64(tooMuch) - 1
+}
+
+func addSaturating(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}

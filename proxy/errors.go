@@ -1,0 +1,97 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/tokenfare/tokenfare/proxy/wire"
+)
+
+// statusClientGone is what is logged when nobody is there to read an answer; nginx's number for it.
+const statusClientGone = 499
+
+// handler is a handler that may end with an error instead of an answer.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// handle turns a handler's error into an answer in OpenAI's shape. It is the only place that writes errors.
+func (s *Server) handle(h handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			s.writeError(w, r, err)
+		}
+	})
+}
+
+func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	rec := recordOf(r)
+	var refused *refusal
+	var known *wire.Error
+	switch {
+	case errors.As(err, &refused):
+		known = &refused.answer
+		refused.write(w.Header())
+	case errors.As(err, &known):
+	case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
+		rec.status = statusClientGone
+		return
+	default:
+		rec.cause = err
+		known = &wire.Error{Status: http.StatusInternalServerError, Type: "server_error", Code: "internal_error",
+			Message: fmt.Sprintf("This proxy failed to handle the request; its log has the cause under request id %s.", rec.id)}
+	}
+	if rec.exchange != nil {
+		rec.exchange.writeBudgets(w.Header())
+	}
+	rec.code = known.Code
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("x-request-id", rec.id)
+	w.WriteHeader(known.Status)
+	w.Write(known.JSON()) //nolint:errcheck // a client that does not read its error has left
+}
+
+// notFound answers everything that is not metered here.
+func notFound(_ http.ResponseWriter, r *http.Request) error {
+	return &wire.Error{
+		Status: http.StatusNotFound, Type: "invalid_request_error",
+		Message: fmt.Sprintf("Invalid URL (%s %s). This proxy forwards only what it can meter: POST /v1/chat/completions and GET /v1/models.",
+			r.Method, shorten(r.URL.EscapedPath(), 200)),
+	}
+}
+
+func wrongMethod(_ http.ResponseWriter, r *http.Request) error {
+	return &wire.Error{
+		Status: http.StatusMethodNotAllowed, Type: "invalid_request_error",
+		Message: fmt.Sprintf("Not allowed to %s on %s.", shorten(r.Method, 20), shorten(r.URL.EscapedPath(), 200)),
+	}
+}
+
+func shorten(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "…"
+}
+
+// sizeText writes a number of bytes as a configuration file would.
+func sizeText(n int64) string {
+	switch {
+	case n >= 1<<20 && n%(1<<20) == 0:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 1<<10 && n%(1<<10) == 0:
+		return fmt.Sprintf("%d KiB", n>>10)
+	default:
+		return fmt.Sprintf("%d bytes", n)
+	}
+}
+
+// roundUpZero is roundUp for spans that may be over.
+func roundUpZero(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return roundUp(d)
+}

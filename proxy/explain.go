@@ -1,0 +1,103 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/proxy/limit"
+	"github.com/tokenfare/tokenfare/proxy/wire"
+)
+
+// Explanation is what a request would be charged, and why.
+type Explanation struct {
+	Model       string // as the request names it
+	Upstream    string
+	ServedAs    string     // the name the upstream gets
+	Facts       cost.Model // what is known of the model
+	Estimate    cost.Estimate
+	Inserted    int64 // output limit that would be inserted for each choice; 0 if none
+	Choices     int64
+	Ceiling     cost.NanoUSD // the most it may cost; 0 if the model has no price
+	Draws       []Draw
+	NeverPasses string // why it can never pass, in the words of the refusal; empty if it can
+}
+
+// Draw is what a request would take from one budget that is not used otherwise.
+type Draw struct {
+	Owner, Limit string
+	Amount       string // in the budget's unit
+	Capacity     string
+	Observed     bool // only watched
+}
+
+// Explain answers for a chat completion body what [Server.ServeHTTP] would reserve for the caller of that name, were all its
+// budgets full. It reserves and sends nothing.
+func (s *Server) Explain(ctx context.Context, key string, body []byte) (*Explanation, error) {
+	p := s.policy.Load()
+	x := &exchange{server: s, policy: p, caller: p.callerNamed(key), began: s.wall(), choices: 1}
+	if x.caller == nil {
+		return nil, fmt.Errorf("there is no key %q", key)
+	}
+	request, err := wire.ReadChat(body)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.resolve(request); err != nil {
+		return nil, err
+	}
+	if _, err := x.meter(request, body); err != nil {
+		return nil, err
+	}
+	output := x.estimate.MaxOutput
+	if !request.Cost.HasMaxOutput {
+		bounds, err := x.outputBounds(ctx, x.countedDraws())
+		if err != nil {
+			return nil, err
+		}
+		output = bounds[0]
+	}
+	x.size(output)
+	e := &Explanation{
+		Model: x.model, Upstream: x.route.upstream.Name, ServedAs: x.route.upstreamName(x.model), Facts: x.facts,
+		Estimate: x.estimate, Inserted: x.inserted, Choices: x.choices,
+	}
+	if x.facts.Priced {
+		e.Ceiling = x.facts.Price.Ceiling(x.estimate.Input, x.estimate.MaxOutput)
+	}
+	if err := x.fits(output); err != nil {
+		e.NeverPasses = err.Error()
+	}
+	e.Draws = append(x.explainDraws(x.draws, false), x.explainDraws(x.observed, true)...)
+	return e, nil
+}
+
+func (x *exchange) explainDraws(d draws, observed bool) []Draw {
+	var out []Draw
+	for _, b := range d.budgets {
+		out = append(out, Draw{
+			Owner: b.owner.String(), Limit: b.limit.Text, Observed: observed,
+			Amount:   b.amountText(b.reserve(x.estimate.Input, x.estimate.MaxOutput, x.facts.Price)),
+			Capacity: b.amountText(b.limit.Capacity()),
+		})
+	}
+	return out
+}
+
+// amountText writes n in the budget's unit, plain enough to compare.
+func (b *budget) amountText(n int64) string {
+	if b.limit.Unit == limit.Dollars {
+		return cost.NanoUSD(n).String()
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func (p *Policy) callerNamed(name string) *caller {
+	for _, c := range p.callers {
+		if c.name == name {
+			return c
+		}
+	}
+	return nil
+}

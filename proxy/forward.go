@@ -1,0 +1,243 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"mime"
+	"net/http"
+	"net/http/httptrace"
+	"net/http/httputil"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tokenfare/tokenfare/proxy/upstream"
+	"github.com/tokenfare/tokenfare/proxy/wire"
+)
+
+// errIdle ends an answer whose upstream fell silent.
+var errIdle = errors.New("the upstream sent nothing for longer than the idle timeout")
+
+// readAhead is the largest plain answer that is read whole before it is passed on, so that its headers can tell its cost.
+const readAhead = 256 << 10
+
+// sentState is how far a request got. The transport writes it from its own goroutine.
+type sentState struct {
+	begun   bool // it was handed to the relay; belongs to the serving goroutine
+	written atomic.Bool
+}
+
+type exchangeKey struct{}
+
+// forward sends the call upstream and relays the answer. An error is for the client; a relay that breaks off after the answer
+// began panics with http.ErrAbortHandler, which breaks the client's transfer as the upstream's was broken.
+func (s *Server) forward(x *exchange, w http.ResponseWriter, r *http.Request) error {
+	x.sent.begun = true
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	x.cancel = cancel
+	ctx = context.WithValue(ctx, exchangeKey{}, x)
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(info httptrace.WroteRequestInfo) {
+			if info.Err == nil {
+				x.sent.written.Store(true)
+			}
+		},
+	})
+	// A fresh header, so that nothing of the client's travels on by accident: no key, no cookie, no upgrade.
+	out := r.WithContext(ctx)
+	out.Header = pick(r.Header, forwarded)
+	out.Body, out.ContentLength, out.TransferEncoding = http.NoBody, 0, nil
+	s.relay.ServeHTTP(w, out)
+	return x.failure
+}
+
+// newRelay makes the one reverse proxy all calls go through.
+func (s *Server) newRelay() *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Rewrite:        rewrite,
+		Transport:      roundTrip{},
+		ModifyResponse: func(resp *http.Response) error { return exchangeOf(resp.Request).receive(resp) },
+		ErrorHandler: func(_ http.ResponseWriter, r *http.Request, err error) {
+			x := exchangeOf(r)
+			x.failure = x.upstreamFailed(err)
+		},
+		BufferPool: &copyBuffers{},
+		ErrorLog:   log.New(io.Discard, "", 0), // what it would say is in the exchange's own log line
+	}
+}
+
+func exchangeOf(r *http.Request) *exchange { return r.Context().Value(exchangeKey{}).(*exchange) }
+
+// roundTrip sends each request to the upstream its exchange chose.
+type roundTrip struct{}
+
+func (roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
+	return exchangeOf(r).route.upstream.RoundTrip(r)
+}
+
+// rewrite addresses the request: a constant path on the upstream, its own key, the body we read.
+func rewrite(p *httputil.ProxyRequest) {
+	x := exchangeOf(p.In)
+	p.Out.URL = x.route.upstream.Endpoint("/chat/completions")
+	p.Out.Host = ""
+	p.Out.Header.Set("Content-Type", "application/json")
+	p.Out.Header.Set("Accept-Encoding", "identity") // the meter must be able to read the answer
+	p.Out.Header.Set("User-Agent", "tokenfare")
+	x.route.upstream.Authorize(p.Out.Header)
+	// The incoming body would not do: the server closes it when the answer starts, while the transport still looks for its
+	// end, and streams would be cut short under load.
+	p.Out.ContentLength = x.body.len()
+	p.Out.Body = x.body.reader()
+	p.Out.GetBody = func() (io.ReadCloser, error) { return x.body.reader(), nil }
+}
+
+// receive looks at the upstream's answer before any of it is passed on.
+func (x *exchange) receive(resp *http.Response) error {
+	x.status = resp.StatusCode
+	x.body.release()
+	header := resp.Header
+	resp.Header = pick(header, returned)
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
+		x.server.metrics.upstreamRejected(x.route.upstream.Name)
+		return badGateway(http.StatusBadGateway, "upstream_unauthorized", "The upstream did not accept this proxy's own key. This is not "+
+			"the fault of your key: the operator of this proxy must check the key of upstream "+x.route.upstream.Name+".")
+	case resp.StatusCode >= 400:
+		return x.passError(resp)
+	case resp.StatusCode >= 300:
+		return badGateway(http.StatusBadGateway, "upstream_redirected", "The upstream answered with a redirect, which is not followed. "+
+			"The operator of this proxy must check the url of upstream "+x.route.upstream.Name+".")
+	}
+	sse := isEventStream(header)
+	x.answer = wire.NewAnswer(&idleBody{ReadCloser: resp.Body, limit: x.server.options.IdleTimeout, cancel: x.cancel}, wire.AnswerOptions{
+		Stream: sse, Withhold: sse && x.withhold,
+		Count: func(text string) int64 { return x.server.options.Estimator.Count(x.facts, text) },
+	})
+	resp.Body = x.answer
+	if sse && x.withhold {
+		resp.Header.Del("Content-Length") // what is withheld is missing from it
+		resp.ContentLength = -1
+	}
+	if !sse && resp.ContentLength >= 0 && resp.ContentLength <= readAhead {
+		return x.settleAhead(resp)
+	}
+	x.writeBudgets(resp.Header)
+	return nil
+}
+
+// settleAhead reads a short plain answer whole and settles it, so that its headers carry what it cost and what is left after it.
+func (x *exchange) settleAhead(resp *http.Response) error {
+	whole, err := io.ReadAll(x.answer)
+	x.answer.Close() //nolint:errcheck // it has been read to its end or its error
+	if err != nil {
+		return err
+	}
+	resp.Body = io.NopCloser(strings.NewReader(string(whole)))
+	x.end(endedAnswer)
+	x.refreshStates()
+	x.writeBudgets(resp.Header)
+	if x.facts.Priced {
+		resp.Header.Set("x-tokenfare-cost", x.outcome.cost.String())
+	}
+	return nil
+}
+
+// passError relays an upstream's error answer with the upstream's key taken out of its text.
+func (x *exchange) passError(resp *http.Response) error {
+	const most = 1 << 20
+	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	resp.Body.Close() //nolint:errcheck // what was read is all that is wanted
+	if err != nil || len(body) > most {
+		return badGateway(http.StatusBadGateway, "upstream_failed", "The upstream answered with an error that could not be read.")
+	}
+	body = x.route.upstream.Redact(body)
+	resp.Body = io.NopCloser(strings.NewReader(string(body)))
+	resp.ContentLength = int64(len(body))
+	resp.Header.Del("Content-Length")
+	resp.TransferEncoding = nil
+	x.end(endedAnswer)
+	x.refreshStates()
+	x.writeBudgets(resp.Header)
+	return nil
+}
+
+// upstreamFailed says in OpenAI's shape why there is no answer. Addresses and causes stay in the log.
+func (x *exchange) upstreamFailed(err error) error {
+	x.cut = err
+	var known *wire.Error
+	name := x.route.upstream.Name
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, errIdle):
+		return badGateway(http.StatusGatewayTimeout, "upstream_timeout", "The upstream "+name+" fell silent in the middle of its answer.")
+	case errors.Is(err, context.Canceled):
+		return err // the client is gone
+	case upstream.IsTimeout(err) && x.sent.written.Load():
+		return badGateway(http.StatusGatewayTimeout, "upstream_timeout", "The upstream "+name+" did not answer in time.")
+	case x.sent.written.Load():
+		return badGateway(http.StatusBadGateway, "upstream_failed", "The connection to upstream "+name+" broke before its answer was complete.")
+	default:
+		return badGateway(http.StatusBadGateway, "upstream_unreachable", "The upstream "+name+" cannot be reached; nothing was charged.")
+	}
+}
+
+func badGateway(status int, code, message string) error {
+	return &wire.Error{Status: status, Type: "server_error", Code: code, Message: message}
+}
+
+func isEventStream(h http.Header) bool {
+	media, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	return err == nil && media == "text/event-stream"
+}
+
+// idleBody ends an answer whose upstream sends nothing for too long. Any byte counts as life, keep-alive comments included.
+type idleBody struct {
+	io.ReadCloser
+	limit  time.Duration
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+	fired  atomic.Bool
+}
+
+func (b *idleBody) Read(p []byte) (int, error) {
+	if b.timer == nil {
+		b.timer = time.AfterFunc(b.limit, func() {
+			b.fired.Store(true)
+			b.cancel(errIdle)
+		})
+	} else {
+		b.timer.Reset(b.limit)
+	}
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		b.timer.Stop()
+		if b.fired.Load() {
+			err = errIdle
+		}
+	}
+	return n, err
+}
+
+func (b *idleBody) Close() error {
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	return b.ReadCloser.Close()
+}
+
+// copyBuffers lends the relay small buffers: answers arrive in small pieces, and many wait at once.
+type copyBuffers struct{ pool sync.Pool }
+
+func (c *copyBuffers) Get() []byte {
+	if b, ok := c.pool.Get().(*[]byte); ok {
+		return *b
+	}
+	return make([]byte, 8<<10)
+}
+
+func (c *copyBuffers) Put(b []byte) { c.pool.Put(&b) }

@@ -1,0 +1,80 @@
+package proxy
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// finish writes the one line each request gets, and counts it. The line says who, what, how it ended and what it cost; it has no
+// text of a prompt or an answer, and no key.
+func (s *Server) finish(rec *record, r *http.Request) {
+	now := time.Now()
+	s.metrics.finished(rec, now)
+	log := s.options.Log
+	if !log.Enabled(context.Background(), slog.LevelInfo) {
+		return
+	}
+	attrs := make([]slog.Attr, 0, 24)
+	attrs = append(attrs,
+		slog.String("id", rec.id),
+		slog.String("key", rec.key),
+		slog.String("method", shorten(r.Method, 20)),
+		slog.String("path", shorten(r.URL.Path, 200)),
+		slog.Int("status", rec.status),
+		slog.Int64("took_ms", now.Sub(rec.began).Milliseconds()),
+	)
+	if !rec.firstByte.IsZero() {
+		attrs = append(attrs, slog.Int64("first_byte_ms", rec.firstByte.Sub(rec.began).Milliseconds()))
+	}
+	if rec.code != "" {
+		attrs = append(attrs, slog.String("code", rec.code))
+	}
+	if retry := r.Header.Get("X-Stainless-Retry-Count"); retry != "" {
+		attrs = append(attrs, slog.String("retry", shorten(retry, 4)))
+	}
+	if trace := r.Header.Get("Traceparent"); trace != "" {
+		attrs = append(attrs, slog.String("traceparent", shorten(trace, 64)))
+	}
+	if x := rec.exchange; x != nil && x.route != nil {
+		attrs = append(attrs, x.attrs()...)
+	}
+	level := slog.LevelInfo
+	if rec.cause != nil {
+		level = slog.LevelError
+		attrs = append(attrs, slog.String("error", rec.cause.Error()))
+	}
+	log.LogAttrs(context.Background(), level, "request", attrs...)
+}
+
+func (x *exchange) attrs() []slog.Attr {
+	attrs := []slog.Attr{
+		slog.String("model", shorten(x.model, 100)),
+		slog.String("upstream", x.route.upstream.Name),
+		slog.Bool("stream", x.stream),
+		slog.String("ending", x.outcome.ending),
+		slog.String("basis", x.outcome.basis.String()),
+		slog.Int64("estimated_input", x.estimate.Input),
+		slog.Int64("reserved_tokens", x.reservedTokens()),
+		slog.Int64("input_tokens", x.outcome.usage.Input),
+		slog.Int64("output_tokens", x.outcome.usage.Output),
+		slog.Int64("settled_tokens", addSaturating(x.outcome.usage.Input, x.outcome.usage.Output)),
+		slog.String("cost", x.outcome.cost.String()),
+	}
+	if x.refused != nil {
+		attrs = append(attrs, slog.String("refused_by", x.refused.budget.String()), slog.Int64("wait_ms", x.refused.wait.Milliseconds()))
+	}
+	if x.cut != nil {
+		attrs = append(attrs, slog.String("cut", x.cut.Error()))
+	}
+	return attrs
+}
+
+// reservedTokens is what the call held while it ran; a refused one held nothing.
+func (x *exchange) reservedTokens() int64 {
+	if x.held == nil {
+		return 0
+	}
+	return addSaturating(x.estimate.Input, x.estimate.MaxOutput)
+}

@@ -1,0 +1,195 @@
+package proxy
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tokenfare/tokenfare/limiter"
+)
+
+// metrics are what a Prometheus server may scrape. Label values come from the configuration or from small fixed sets, never
+// from a request.
+type metrics struct {
+	acquire         *prometheus.CounterVec
+	acquireDuration prometheus.Histogram
+	requests        *prometheus.CounterVec
+	duration        *prometheus.HistogramVec
+	firstByte       *prometheus.HistogramVec
+	estimated       *prometheus.CounterVec
+	settled         *prometheus.CounterVec
+	spent           *prometheus.CounterVec
+	overshoot       *prometheus.CounterVec
+	endings         *prometheus.CounterVec
+	earlyRetries    *prometheus.CounterVec
+	rejected        *prometheus.CounterVec
+	listFailures    *prometheus.CounterVec
+	panics          prometheus.Counter
+	settleFailed    prometheus.Counter
+}
+
+// budgetCounters are one budget's series, looked up once.
+type budgetCounters struct {
+	allowed, refused, never, watchedOK, watchedRefused prometheus.Counter
+}
+
+var (
+	// From 50 ns, so that a decision in memory (200 ns) and a slow one (4 µs) can be told apart, to a second.
+	acquireBuckets = []float64{50e-9, 100e-9, 200e-9, 500e-9, 1e-6, 2e-6, 4e-6, 10e-6, 50e-6, 250e-6, 1e-3, 10e-3, 100e-3, 1}
+	// From a refusal to a long reasoning answer.
+	requestBuckets = []float64{.001, .005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200}
+)
+
+func newMetrics(s *Server, reg prometheus.Registerer) (*metrics, error) {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	seconds := func(name, help string, labels ...string) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: requestBuckets}, labels)
+	}
+	m := &metrics{
+		acquire: counter("rate_limit_acquire_total", "Decisions of each budget: allowed, refused (come back later), never (too large for it), "+
+			"watched_allowed and watched_refused (what a limit that only observes would have said).", "key", "budget", "result"),
+		acquireDuration: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "rate_limit_acquire_duration_seconds", Help: "Time to decide over all budgets of a call.", Buckets: acquireBuckets,
+		}),
+		requests:  counter("tokenfare_requests_total", "Requests by caller, configured model and status code.", "key", "model", "code"),
+		duration:  seconds("tokenfare_request_duration_seconds", "Time from a request's first byte to the end of its answer.", "model"),
+		firstByte: seconds("tokenfare_time_to_first_byte_seconds", "Time from a request's first byte to its answer's first byte.", "model"),
+		estimated: counter("tokenfare_estimated_tokens_total", "Tokens reserved before calls, by kind: input or output.", "key", "kind"),
+		settled: counter("tokenfare_settled_tokens_total", "Tokens charged after calls, by kind: input, cached_input (part of input), output, "+
+			"reasoning (part of output).", "key", "kind"),
+		spent:        counter("tokenfare_settled_dollars_total", "Dollars charged after calls.", "key"),
+		overshoot:    counter("tokenfare_overshoot_tokens_total", "Tokens used beyond what was reserved for them.", "key"),
+		endings:      counter("tokenfare_endings_total", "How calls ended and what their charge rests on.", "ending", "basis"),
+		earlyRetries: counter("tokenfare_early_retries_total", "Refused requests that came again before the time they were told.", "key"),
+		rejected:     counter("tokenfare_upstream_rejections_total", "Answers 401 or 403 of an upstream to this proxy's own key.", "upstream"),
+		listFailures: counter("tokenfare_model_list_failures_total", "Model lists that an upstream did not send.", "upstream"),
+		panics:       prometheus.NewCounter(prometheus.CounterOpts{Name: "tokenfare_panics_total", Help: "Calls that ended in a panic of this proxy."}),
+		settleFailed: prometheus.NewCounter(prometheus.CounterOpts{Name: "tokenfare_settle_failures_total", Help: "Settlements that the limiter could not take."}),
+	}
+	for _, c := range []prometheus.Collector{
+		m.acquire, m.acquireDuration, m.requests, m.duration, m.firstByte, m.estimated, m.settled, m.spent, m.overshoot, m.endings,
+		m.earlyRetries, m.rejected, m.listFailures, m.panics, m.settleFailed, &levels{server: s},
+	} {
+		if err := reg.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// bind looks up the series of every budget of a policy, before it is used.
+func (m *metrics) bind(p *Policy) {
+	for _, c := range p.callers {
+		m.bindBudgets(c.budgets)
+	}
+	for _, u := range p.upstreams {
+		m.bindBudgets(u.budgets)
+	}
+}
+
+func (m *metrics) bindBudgets(budgets []*budget) {
+	for _, b := range budgets {
+		series := func(result string) prometheus.Counter {
+			return m.acquire.WithLabelValues(b.owner.label(), b.limit.Text, result)
+		}
+		b.count = budgetCounters{
+			allowed: series("allowed"), refused: series("refused"), never: series("never"),
+			watchedOK: series("watched_allowed"), watchedRefused: series("watched_refused"),
+		}
+	}
+}
+
+func (m *metrics) acquired(d draws, took time.Duration) {
+	m.acquireDuration.Observe(took.Seconds())
+	for _, b := range d.budgets {
+		b.count.allowed.Inc()
+	}
+}
+
+func (m *metrics) refusedBy(b *budget, took time.Duration) {
+	m.acquireDuration.Observe(took.Seconds())
+	b.count.refused.Inc()
+}
+
+func (m *metrics) never(b *budget) { b.count.never.Inc() }
+
+func (m *metrics) watched(b *budget, ok bool) {
+	if ok {
+		b.count.watchedOK.Inc()
+	} else {
+		b.count.watchedRefused.Inc()
+	}
+}
+
+func (m *metrics) upstreamRejected(name string) { m.rejected.WithLabelValues(name).Inc() }
+func (m *metrics) modelListFailed(name string)  { m.listFailures.WithLabelValues(name).Inc() }
+
+// finished counts a request that is over.
+func (m *metrics) finished(rec *record, now time.Time) {
+	model := ""
+	x := rec.exchange
+	if x != nil && x.route != nil {
+		model = x.route.Pattern
+	}
+	m.requests.WithLabelValues(rec.key, model, strconv.Itoa(rec.status)).Inc()
+	if x == nil || x.route == nil {
+		return
+	}
+	m.duration.WithLabelValues(model).Observe(now.Sub(rec.began).Seconds())
+	if !rec.firstByte.IsZero() {
+		m.firstByte.WithLabelValues(model).Observe(rec.firstByte.Sub(rec.began).Seconds())
+	}
+	m.endings.WithLabelValues(x.outcome.ending, x.outcome.basis.String()).Inc()
+	if !x.sent.begun {
+		return
+	}
+	m.estimated.WithLabelValues(rec.key, "input").Add(float64(x.estimate.Input))
+	m.estimated.WithLabelValues(rec.key, "output").Add(float64(x.estimate.MaxOutput))
+	u := x.outcome.usage
+	m.settled.WithLabelValues(rec.key, "input").Add(float64(u.Input))
+	m.settled.WithLabelValues(rec.key, "cached_input").Add(float64(u.CachedInput))
+	m.settled.WithLabelValues(rec.key, "output").Add(float64(u.Output))
+	m.settled.WithLabelValues(rec.key, "reasoning").Add(float64(u.Reasoning))
+	m.spent.WithLabelValues(rec.key).Add(float64(x.outcome.cost) / 1e9)
+	m.overshoot.WithLabelValues(rec.key).Add(float64(x.outcome.over))
+}
+
+// levels reads the budgets of the current policy when it is scraped.
+type levels struct{ server *Server }
+
+var (
+	levelDesc = prometheus.NewDesc("rate_limit_tokens", "What a budget has left, in its own unit (nano-dollars for $).", []string{"key", "budget"}, nil)
+	openDesc  = prometheus.NewDesc("tokenfare_open_reservations", "Reservations of running calls, not yet settled.", nil, nil)
+	bodyDesc  = prometheus.NewDesc("tokenfare_buffered_body_bytes", "Bytes of request bodies in memory.", nil, nil)
+)
+
+// Describe lists the metrics.
+func (l *levels) Describe(out chan<- *prometheus.Desc) {
+	out <- levelDesc
+	out <- openDesc
+	out <- bodyDesc
+}
+
+// Collect reads them.
+func (l *levels) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
+	defer cancel()
+	out <- prometheus.MustNewConstMetric(bodyDesc, prometheus.GaugeValue, float64(l.server.gate.held.Load()))
+	if opener, ok := l.server.options.Limiter.(interface{ Open() int }); ok {
+		out <- prometheus.MustNewConstMetric(openDesc, prometheus.GaugeValue, float64(opener.Open()))
+	}
+	p := l.server.policy.Load()
+	if p == nil {
+		return
+	}
+	for _, b := range p.budgets {
+		charge := []limiter.Charge{{Budget: b.handle}}
+		if _, err := l.server.options.Limiter.Peek(ctx, charge); err == nil {
+			out <- prometheus.MustNewConstMetric(levelDesc, prometheus.GaugeValue, float64(charge[0].State.Remaining), b.owner.label(), b.limit.Text)
+		}
+	}
+}

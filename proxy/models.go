@@ -1,0 +1,129 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/tokenfare/tokenfare/proxy/wire"
+)
+
+const (
+	modelListAge     = 5 * time.Minute  // how long an upstream's list is kept
+	modelListTimeout = 10 * time.Second // for the upstream to send it
+	modelListSize    = 8 << 20          // bytes of it that are read
+)
+
+// emptyModelList is what an upstream without a list of its own is taken to answer.
+var emptyModelList = []byte(`{"object":"list","data":[]}`)
+
+// listModels lists the models this key may use: the upstreams' own lists filtered by what the configuration routes there and
+// the key may call, and the names that only the configuration knows.
+func (s *Server) listModels(w http.ResponseWriter, r *http.Request) error {
+	list, err := s.modelsOf(r)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, list)
+}
+
+// getModel answers for one model what the list says of it.
+func (s *Server) getModel(w http.ResponseWriter, r *http.Request) error {
+	name := chi.URLParam(r, "*")
+	list, err := s.modelsOf(r)
+	if err != nil {
+		return err
+	}
+	entry, ok := wire.FindModel(list, name)
+	if !ok {
+		return &wire.Error{
+			Status: http.StatusNotFound, Type: "invalid_request_error", Code: "model_not_found", Param: "model",
+			Message: fmt.Sprintf("The model `%s` does not exist or your key does not have access to it.", shorten(name, 200)),
+		}
+	}
+	return writeJSON(w, entry)
+}
+
+func writeJSON(w http.ResponseWriter, body []byte) error {
+	w.Header().Set("Content-Type", "application/json")
+	_, err := w.Write(body)
+	return err
+}
+
+func (s *Server) modelsOf(r *http.Request) ([]byte, error) {
+	id := identityOf(r)
+	list := emptyModelList
+	for _, u := range id.policy.upstreamsInOrder() {
+		own, err := u.models.get(r.Context(), u)
+		if err != nil {
+			s.metrics.modelListFailed(u.Name)
+			s.options.Log.Warn("model list", "upstream", u.Name, "error", err)
+			own = emptyModelList
+		}
+		keep := func(name string) bool {
+			route := id.policy.route(name)
+			return route != nil && route.upstream == u && route.As == "" && id.caller.mayUse(name)
+		}
+		if list, err = wire.MergeModels(list, own, keep); err != nil {
+			return nil, fmt.Errorf("merge model lists: %w", err)
+		}
+	}
+	var configured []string
+	for _, route := range id.policy.routes {
+		if !isGlob(route.Pattern) && id.caller.mayUse(route.Pattern) {
+			configured = append(configured, route.Pattern)
+		}
+	}
+	return wire.FilterModels(list, func(string) bool { return true }, configured)
+}
+
+// get returns the upstream's list, fetched at most once in modelListAge. While it is fetched, others wait for it.
+func (m *modelList) get(ctx context.Context, u *upstreamEntry) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.body != nil && time.Since(m.fetched) < modelListAge {
+		return m.body, nil
+	}
+	// The list is everybody's: a caller who leaves must not spoil it for the others.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), modelListTimeout)
+	defer cancel()
+	body, err := fetchModels(ctx, u)
+	if err != nil {
+		if m.body != nil {
+			return m.body, nil // yesterday's list is better than none
+		}
+		return nil, err
+	}
+	m.body, m.fetched = body, time.Now()
+	return body, nil
+}
+
+func fetchModels(ctx context.Context, u *upstreamEntry) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.Endpoint("/models").String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	u.Authorize(r.Header)
+	resp, err := u.RoundTrip(r)
+	if err != nil {
+		return nil, fmt.Errorf("upstream %s cannot be reached", u.Name) // the cause may hold its address
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("upstream %s answered %s", u.Name, resp.Status)
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, modelListSize+1))
+	if err != nil || len(body) > modelListSize {
+		return nil, fmt.Errorf("upstream %s: its list is broken off or larger than %s", u.Name, sizeText(modelListSize))
+	}
+	// Reading it once here keeps an upstream that answers with something else out of the cache.
+	if _, err := wire.FilterModels(bytes.Clone(body), func(string) bool { return true }, nil); err != nil {
+		return nil, fmt.Errorf("upstream %s: %w", u.Name, err)
+	}
+	return body, nil
+}

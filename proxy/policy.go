@@ -1,0 +1,224 @@
+package proxy
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/limiter"
+	"github.com/tokenfare/tokenfare/proxy/limit"
+	"github.com/tokenfare/tokenfare/proxy/upstream"
+)
+
+// Policy is a [Spec] made ready for use: secrets to callers, callers to budgets, names to routes. It is immutable and safe for
+// concurrent use; what was consumed lives in the limiter and outlasts it.
+type Policy struct {
+	callers   map[[sha256.Size]byte]*caller
+	routes    []*route // in the order they are tried
+	upstreams map[string]*upstreamEntry
+	budgets   []*budget // every counted one, once
+	catalog   *cost.Catalog
+	zone      *time.Location
+	help      string
+}
+
+// caller is who a key names.
+type caller struct {
+	name      string
+	disabled  bool
+	expires   time.Time
+	models    []string
+	budgets   []*budget // its own, then its groups'
+	tooLongAs string
+}
+
+// upstreamEntry is an upstream with what this package keeps about it.
+type upstreamEntry struct {
+	*upstream.Upstream
+	inject  bool // ask streams for their usage
+	budgets []*budget
+	models  modelList
+}
+
+// NewPolicy compiles s. The counters of its limits are taken from l under names made of owner, unit, scope, kind and period, so
+// that a limit that moves or changes its amount keeps what was consumed. Every mistake is reported in one error.
+func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
+	b := policyBuilder{limiter: l, policy: &Policy{
+		callers: map[[sha256.Size]byte]*caller{}, upstreams: map[string]*upstreamEntry{},
+		catalog: c, zone: s.Zone, help: s.Help,
+	}}
+	if b.policy.zone == nil {
+		b.policy.zone = time.UTC
+	}
+	b.upstreams(s.Upstreams)
+	b.routes(s.Models)
+	b.callers(s.Keys, b.groups(s.Groups))
+	if len(b.problems) > 0 {
+		return nil, errors.Join(b.problems...)
+	}
+	return b.policy, nil
+}
+
+// hasCallers reports whether any key is configured.
+func (p *Policy) hasCallers() bool { return len(p.callers) > 0 }
+
+// mayUse reports whether the caller may call the model of that name.
+func (c *caller) mayUse(model string) bool {
+	if len(c.models) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(c.models, func(glob string) bool { return limit.Glob(glob, model) })
+}
+
+type policyBuilder struct {
+	limiter  limiter.Limiter
+	policy   *Policy
+	problems []error
+}
+
+func (b *policyBuilder) problem(format string, args ...any) {
+	b.problems = append(b.problems, fmt.Errorf(format, args...))
+}
+
+func (b *policyBuilder) upstreams(specs []UpstreamSpec) {
+	for _, s := range specs {
+		u, err := upstream.New(upstream.Options{Name: s.Name, URL: s.URL, Key: s.Key, CAFile: s.CAFile, HeaderTimeout: s.HeaderTimeout})
+		if err != nil {
+			b.problems = append(b.problems, err)
+			continue
+		}
+		if b.policy.upstreams[s.Name] != nil {
+			b.problem("upstream %s: named twice", s.Name)
+		}
+		b.policy.upstreams[s.Name] = &upstreamEntry{
+			Upstream: u, inject: s.Usage != "never", budgets: b.budgets(upstreamOwner(s.Name), s.Limits),
+		}
+	}
+}
+
+func (b *policyBuilder) routes(specs []ModelSpec) {
+	for _, s := range specs {
+		u := b.policy.upstreams[s.Upstream]
+		if u == nil {
+			b.problem("model %s: there is no upstream %q", s.Pattern, s.Upstream)
+			continue
+		}
+		b.policy.routes = append(b.policy.routes, &route{ModelSpec: s, upstream: u})
+	}
+	sortRoutes(b.policy.routes)
+}
+
+// groups compiles each group's budgets and returns, for each key name, those it must draw on; "*" stands for every key.
+func (b *policyBuilder) groups(specs []GroupSpec) map[string][]*budget {
+	byName := make(map[string]GroupSpec, len(specs))
+	for _, g := range specs {
+		byName[g.Name] = g
+	}
+	pools := map[string][]*budget{}
+	for _, g := range specs {
+		own := b.budgets(groupOwner(g.Name), g.Limits)
+		for _, key := range members(g, byName, map[string]bool{}) {
+			for _, pool := range own {
+				if !slices.Contains(pools[key], pool) {
+					pools[key] = append(pools[key], pool)
+				}
+			}
+		}
+	}
+	return pools
+}
+
+// members returns the keys of a group and of the groups in it. Each group is visited once, so a ring of groups ends.
+func members(g GroupSpec, byName map[string]GroupSpec, seen map[string]bool) []string {
+	if seen[g.Name] {
+		return nil
+	}
+	seen[g.Name] = true
+	keys := slices.Clone(g.Keys)
+	for _, name := range g.Groups {
+		keys = append(keys, members(byName[name], byName, seen)...)
+	}
+	return keys
+}
+
+func (b *policyBuilder) callers(specs []KeySpec, pools map[string][]*budget) {
+	for _, s := range specs {
+		c := &caller{
+			name: s.Name, disabled: s.Disabled, expires: s.Expires, models: s.Models, tooLongAs: s.TooLongAs,
+			budgets: b.budgets(keyOwner(s.Name), s.Limits),
+		}
+		c.budgets = append(c.budgets, pools[s.Name]...)
+		for _, pool := range pools["*"] {
+			if !slices.Contains(c.budgets, pool) {
+				c.budgets = append(c.budgets, pool)
+			}
+		}
+		for _, hash := range s.Hashes {
+			if other := b.policy.callers[hash]; other != nil {
+				b.problem("key %s: has the same secret as key %s", s.Name, other.name)
+			}
+			b.policy.callers[hash] = c
+		}
+	}
+}
+
+func (b *policyBuilder) budgets(o owner, limits []limit.Limit) []*budget {
+	var out []*budget
+	for _, l := range limits {
+		made := &budget{owner: o, limit: l}
+		if l.Kind != limit.PerRequest {
+			rule, err := ruleOf(l, b.policy.zone)
+			if err != nil {
+				b.problem("%s, limit %q: %w", o, l.Text, err)
+				continue
+			}
+			name := o.String() + ": " + l.ID()
+			if slices.ContainsFunc(out, func(x *budget) bool { return x.handle != nil && x.handle.Name() == name }) {
+				b.problem("%s: limits %q and another one limit the same thing; keep one", o, l.Text)
+				continue
+			}
+			made.handle = b.limiter.Budget(name, rule)
+			b.policy.budgets = append(b.policy.budgets, made)
+		}
+		out = append(out, made)
+	}
+	return out
+}
+
+// modelList caches an upstream's own list of models.
+type modelList struct {
+	mu      sync.Mutex // held while the list is fetched, so that a burst of callers asks once
+	body    []byte
+	fetched time.Time
+}
+
+// owner is who a budget belongs to.
+type owner struct{ kind, name string }
+
+func keyOwner(name string) owner      { return owner{"key", name} }
+func groupOwner(name string) owner    { return owner{"group", name} }
+func upstreamOwner(name string) owner { return owner{"upstream", name} }
+
+// String is how a person reads it: "key alice".
+func (o owner) String() string { return o.kind + " " + o.name }
+
+// label is its value in metrics: a key's own name, or "group:research".
+func (o owner) label() string {
+	if o.kind == "key" {
+		return o.name
+	}
+	return o.kind + ":" + strings.ReplaceAll(o.name, " ", "_")
+}
+
+// upstreamsInOrder returns the upstreams sorted by name.
+func (p *Policy) upstreamsInOrder() []*upstreamEntry {
+	out := slices.Collect(maps.Values(p.upstreams))
+	slices.SortFunc(out, func(a, b *upstreamEntry) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}

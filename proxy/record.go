@@ -1,0 +1,83 @@
+package proxy
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// record is what is known about one HTTP request for its log line and metrics. It is also the ResponseWriter, so that it sees
+// the status and the first byte. It belongs to the goroutine that serves the request.
+type record struct {
+	http.ResponseWriter
+	id        string
+	began     time.Time
+	key       string // the caller's name; empty until known
+	status    int
+	code      string // of an error answer
+	cause     error  // of an internal error; for the log alone
+	firstByte time.Time
+	written   int64
+	stall     time.Duration // longest time one write may block; 0 means for ever
+	deadline  time.Time
+	control   *http.ResponseController
+	exchange  *exchange
+}
+
+type recordKey struct{}
+
+// recordOf returns the record of a request that came through the server's middleware.
+func recordOf(r *http.Request) *record {
+	rec, ok := r.Context().Value(recordKey{}).(*record)
+	if !ok {
+		panic("BUG: a handler that writes a record is mounted outside the record middleware")
+	}
+	return rec
+}
+
+// keepRecord gives the request an id and a record, and hands the finished record to the log and the metrics.
+func (s *Server) keepRecord(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rec := &record{
+			ResponseWriter: w, id: newRequestID(), began: time.Now(),
+			stall: s.options.IdleTimeout, control: http.NewResponseController(w),
+		}
+		defer func() { s.finish(rec, r) }()
+		next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), recordKey{}, rec)))
+	})
+}
+
+// Unwrap lets http.ResponseController find the connection.
+func (rec *record) Unwrap() http.ResponseWriter { return rec.ResponseWriter }
+
+// Flush is for callers that ask for an http.Flusher.
+func (rec *record) Flush() {
+	rec.control.Flush() //nolint:errcheck // the writer below is net/http's, which can flush
+}
+
+// WriteHeader notes the status.
+func (rec *record) WriteHeader(status int) {
+	if status >= 200 && rec.status == 0 {
+		rec.status = status
+	}
+	rec.ResponseWriter.WriteHeader(status)
+}
+
+// Write notes the first byte, and gives a client that does not read a bounded time to begin.
+func (rec *record) Write(p []byte) (int, error) {
+	now := time.Now()
+	if rec.firstByte.IsZero() {
+		rec.firstByte = now
+	}
+	if rec.status == 0 {
+		rec.status = http.StatusOK
+	}
+	// Setting a deadline takes a lock or two; moving it when a quarter of it is gone keeps streams cheap.
+	if rec.stall > 0 && rec.deadline.Sub(now) < rec.stall*3/4 {
+		rec.deadline = now.Add(rec.stall)
+		rec.control.SetWriteDeadline(rec.deadline) //nolint:errcheck // a writer without deadlines has no slow clients
+	}
+	n, err := rec.ResponseWriter.Write(p)
+	rec.written += int64(n)
+	return n, err
+}

@@ -1,0 +1,92 @@
+package proxy
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/proxy/limit"
+)
+
+// reasoningOutput is the output reserved for a model that the operator says reasons, when the caller sets no limit.
+const reasoningOutput = 16384
+
+// route is where calls for a model go and what is known about it.
+type route struct {
+	ModelSpec
+	upstream *upstreamEntry
+}
+
+// sortRoutes puts exact names before globs and longer patterns before shorter ones, so that the first match is the closest.
+func sortRoutes(routes []*route) {
+	sort.SliceStable(routes, func(i, j int) bool {
+		a, b := routes[i], routes[j]
+		if isGlob(a.Pattern) != isGlob(b.Pattern) {
+			return !isGlob(a.Pattern)
+		}
+		return len(a.Pattern) > len(b.Pattern)
+	})
+}
+
+func isGlob(pattern string) bool { return strings.ContainsAny(pattern, "*?") }
+
+// route returns the closest route for a model name, or nil.
+func (p *Policy) route(model string) *route {
+	for _, r := range p.routes {
+		if r.Pattern == model || limit.Glob(r.Pattern, model) {
+			return r
+		}
+	}
+	return nil
+}
+
+// upstreamName is the name the upstream knows the asked model by.
+func (r *route) upstreamName(asked string) string {
+	if r.As != "" {
+		return r.As
+	}
+	return asked
+}
+
+// countedName is the name whose vocabulary, price and limits apply.
+func (r *route) countedName(asked string) string {
+	if r.CountsAs != "" {
+		return r.CountsAs
+	}
+	return r.upstreamName(asked)
+}
+
+// outputMember is the name of the member that limits the output.
+func (r *route) outputMember() string {
+	if r.OutputMember != "" {
+		return r.OutputMember
+	}
+	return "max_completion_tokens"
+}
+
+// facts returns what is known of the asked model, the operator's word going before the catalog's.
+func (r *route) facts(c *cost.Catalog, asked string) cost.Model {
+	m := c.Model(r.countedName(asked))
+	if r.Price != nil {
+		m.Price, m.Priced = *r.Price, true
+	}
+	if r.Reasoning != nil {
+		if *r.Reasoning && !m.Reasoning {
+			m.DefaultOutput = max(m.DefaultOutput, reasoningOutput)
+		}
+		m.Reasoning = *r.Reasoning
+	}
+	if r.MaxOutput > 0 {
+		m.MaxOutput = r.MaxOutput
+	}
+	if r.Context > 0 {
+		m.Context = r.Context
+	}
+	if r.ImageTokens > 0 {
+		m.ImageTokens = r.ImageTokens
+	}
+	if r.DefaultOutput > 0 {
+		m.DefaultOutput = r.DefaultOutput
+	}
+	return m
+}

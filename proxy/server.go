@@ -1,0 +1,197 @@
+package proxy
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/limiter"
+	"github.com/tokenfare/tokenfare/proxy/wire"
+)
+
+// Options are what a [Server] is made of. Limiter and Estimator are required.
+type Options struct {
+	Limiter     limiter.Limiter
+	Estimator   *cost.Estimator
+	Registry    prometheus.Registerer // nil: no metrics are exported
+	Log         *slog.Logger          // nil: nothing is logged
+	MaxBody     int64                 // bytes of one request body; zero means 32 MiB
+	MaxBuffered int64                 // bytes of all request bodies in memory at one time; zero means 512 MiB
+	BodyTimeout time.Duration         // for a body to arrive, besides a second for each 64 KiB; zero means a minute
+	IdleTimeout time.Duration         // between two bytes of an answer, from the upstream or to the client; zero means ten minutes
+}
+
+// Server serves the OpenAI API to callers. It is an http.Handler, safe for concurrent use.
+type Server struct {
+	options  Options
+	policy   atomic.Pointer[Policy]
+	router   chi.Router
+	relay    *httputil.ReverseProxy
+	metrics  *metrics
+	memo     memo
+	gate     bodyGate
+	draining atomic.Bool
+	inflight sync.WaitGroup
+	wall     func() time.Time
+}
+
+// New makes a Server that runs policy p.
+func New(o Options, p *Policy) (*Server, error) {
+	switch {
+	case o.Limiter == nil:
+		return nil, errors.New("proxy: Options.Limiter is missing")
+	case o.Estimator == nil:
+		return nil, errors.New("proxy: Options.Estimator is missing")
+	case p == nil:
+		return nil, errors.New("proxy: the policy is missing")
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Registry == nil {
+		o.Registry = prometheus.NewRegistry()
+	}
+	o.MaxBody = orDefault(o.MaxBody, 32<<20)
+	o.MaxBuffered = orDefault(o.MaxBuffered, 512<<20)
+	o.BodyTimeout = orDefault(o.BodyTimeout, time.Minute)
+	o.IdleTimeout = orDefault(o.IdleTimeout, 10*time.Minute)
+	s := &Server{options: o, wall: time.Now}
+	s.gate.most = o.MaxBuffered
+	m, err := newMetrics(s, o.Registry)
+	if err != nil {
+		return nil, fmt.Errorf("proxy: register metrics: %w", err)
+	}
+	s.metrics = m
+	s.relay = s.newRelay()
+	s.router = s.routes()
+	s.SetPolicy(p)
+	return s, nil
+}
+
+func orDefault[T int64 | time.Duration](v, whenZero T) T {
+	if v == 0 {
+		return whenZero
+	}
+	return v
+}
+
+// SetPolicy makes p the policy of all requests that begin from now on.
+func (s *Server) SetPolicy(p *Policy) {
+	s.metrics.bind(p)
+	old := s.policy.Swap(p)
+	s.memo.clear() // what a request is estimated at may depend on the policy
+	if old != nil && old != p {
+		for _, u := range old.upstreams {
+			u.CloseIdle()
+		}
+	}
+}
+
+// ServeHTTP serves one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.ServeHTTP(w, r) }
+
+// routes is the allow list: one exact path and method for each endpoint that can be metered. Middleware, outermost first:
+// record (id, log line, metrics), recover, auth.
+func (s *Server) routes() chi.Router {
+	r := chi.NewRouter()
+	r.Get("/healthz", s.health)
+	r.Get("/readyz", s.ready)
+	r.Group(func(r chi.Router) {
+		r.Use(s.keepRecord, s.recover)
+		r.NotFound(s.handle(notFound).ServeHTTP)
+		r.MethodNotAllowed(s.handle(wrongMethod).ServeHTTP)
+		r.Group(func(r chi.Router) {
+			r.Use(s.auth)
+			r.Method(http.MethodPost, "/v1/chat/completions", s.handle(s.chat))
+			r.Method(http.MethodGet, "/v1/models", s.handle(s.listModels))
+			r.Method(http.MethodGet, "/v1/models/*", s.handle(s.getModel))
+		})
+	})
+	return r
+}
+
+// chat is the walk of one call: admit, forward, settle. Whatever happens on the way, end settles it before the handler returns.
+func (s *Server) chat(w http.ResponseWriter, r *http.Request) error {
+	s.inflight.Add(1)
+	defer s.inflight.Done()
+	x := s.begin(r)
+	defer x.close()
+	if err := s.admit(x, w, r); err != nil {
+		return err
+	}
+	return s.forward(x, w, r)
+}
+
+// recover turns a panic into an answer and a log line; the other calls go on.
+func (s *Server) recover(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so, too
+				panic(p) // breaks the client's transfer: it must see that the answer is not whole
+			}
+			s.metrics.panics.Inc()
+			rec := recordOf(r)
+			s.options.Log.Error("panic", "id", rec.id, "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+			if rec.status != 0 {
+				panic(http.ErrAbortHandler)
+			}
+			s.writeError(w, r, &wire.Error{
+				Status: http.StatusInternalServerError, Type: "server_error", Code: "internal_error",
+				Message: "This proxy failed to handle the request; its log has the cause under request id " + rec.id + ".",
+			})
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Drain makes readiness probes fail from now on; requests are still served.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// Wait returns when every call has been settled, or with ctx's error.
+func (s *Server) Wait(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		s.inflight.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	w.Write([]byte("ok\n")) //nolint:errcheck // a probe that left has its answer
+}
+
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	if s.draining.Load() {
+		http.Error(w, "draining", http.StatusServiceUnavailable)
+		return
+	}
+	w.Write([]byte("ready\n")) //nolint:errcheck // a probe that left has its answer
+}
+
+// wallTime is the time of day after d has passed.
+func (s *Server) wallTime(d time.Duration) time.Time { return s.wall().Add(d) }
+
+// newRequestID returns an id like those of OpenAI: req_ and 26 letters and digits.
+func newRequestID() string { return "req_" + rand.Text() }

@@ -1,0 +1,209 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/proxy/wire"
+)
+
+// settleTimeout bounds how long settling may hold up the end of an answer: a chunked answer is only closed after it.
+const settleTimeout = 2 * time.Second
+
+// cause is why an exchange ends.
+type cause uint8
+
+const (
+	endedAnswer  cause = iota // the answer was relayed, or there is none to relay
+	endedBroken               // the transfer broke off, on either side
+	endedPanic                // something here went wrong
+	endedRefused              // it never went upstream
+)
+
+// basis is what a charge rests on.
+type basis uint8
+
+const (
+	chargeNothing  basis = iota
+	chargeReported       // the upstream's own usage
+	chargeCounted        // counted prompt and counted output
+	chargeReserved       // the whole reservation: more may have happened than was seen
+	chargeLarger         // what was counted or what was reserved, whichever is more
+)
+
+func (b basis) String() string {
+	return [...]string{"nothing", "reported", "counted", "unreported", "distrusted"}[b]
+}
+
+// facts are what the table of endings looks at.
+type facts struct {
+	cause     cause
+	written   bool // the request reached the upstream whole
+	status    int  // 0: no status came
+	streamed  bool
+	reasoning bool // hidden output may have been made
+	reported  bool
+	credible  bool // a reported usage is possible at all
+	complete  bool // the answer came to its own end
+}
+
+// endings is the table: the first row that fits says what is charged. It is printed in the README.
+var endings = []struct {
+	name string
+	when func(f facts) bool
+	then basis
+}{
+	{"refused", func(f facts) bool { return f.cause == endedRefused }, chargeNothing},
+	{"never_connected", func(f facts) bool { return f.status == 0 && !f.written }, chargeNothing},
+	{"upstream_error", func(f facts) bool { return f.status >= 300 }, chargeNothing},
+	{"no_status", func(f facts) bool { return f.status == 0 }, chargeReserved},
+	{"incredible_usage", func(f facts) bool { return f.reported && !f.credible }, chargeLarger},
+	{"complete", func(f facts) bool { return f.reported && f.complete }, chargeReported},
+	{"complete_unreported", func(f facts) bool { return f.complete }, chargeCounted},
+	{"broken_reported", func(f facts) bool { return f.reported }, chargeReported},
+	{"broken_stream", func(f facts) bool { return f.streamed && !f.reasoning }, chargeCounted},
+	{"broken", func(facts) bool { return true }, chargeReserved},
+}
+
+// outcome is how an exchange ended and what it was charged.
+type outcome struct {
+	ending string
+	basis  basis
+	usage  cost.Usage
+	cost   cost.NanoUSD
+	over   int64 // tokens used beyond the reservation
+}
+
+// close is deferred by the handler: it settles the exchange if nothing else has, whatever is unwinding the stack.
+func (x *exchange) close() {
+	p := recover()
+	switch {
+	case p == http.ErrAbortHandler: //nolint:errorlint // net/http compares it so, too
+		x.end(endedBroken)
+	case p != nil:
+		x.end(endedPanic)
+	case !x.sent.begun:
+		x.end(endedRefused)
+	case x.cut != nil:
+		x.end(endedBroken)
+	default:
+		x.end(endedAnswer)
+	}
+	if x.body != nil {
+		x.body.release()
+	}
+	if p != nil {
+		panic(p)
+	}
+}
+
+// end is the one place where an exchange ends. The first call settles; later ones change nothing.
+func (x *exchange) end(why cause) {
+	x.once.Do(func() {
+		var report wire.Report
+		if x.answer != nil {
+			report = x.answer.Report()
+			if report.Err != nil && x.cut == nil {
+				x.cut = report.Err
+			}
+		}
+		x.outcome = x.judge(why, report)
+		ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
+		defer cancel()
+		if err := x.settle(ctx); err != nil {
+			x.server.metrics.settleFailed.Inc()
+			x.server.options.Log.Error("settle", "key", x.caller.name, "error", err)
+		}
+	})
+}
+
+// judge looks the ending up and works out what it is charged.
+func (x *exchange) judge(why cause, report wire.Report) outcome {
+	f := facts{
+		cause: why, written: x.sent.written.Load(), status: x.status, streamed: x.stream, reasoning: x.facts.Reasoning,
+		reported: report.Reported || report.Invalid,
+		credible: x.credible(report),
+		complete: why == endedAnswer && report.Complete && report.Err == nil,
+	}
+	for _, row := range endings {
+		if !row.when(f) {
+			continue
+		}
+		o := outcome{ending: row.name, basis: row.then}
+		o.usage = x.usage(row.then, report)
+		if row.name == "broken_reported" {
+			// Usage that came before the end may not be all of it.
+			o.usage.Output = max(o.usage.Output, report.Counted)
+		}
+		o.cost = x.facts.Price.Cost(o.usage)
+		o.over = max(0, o.usage.Input+o.usage.Output-x.estimate.Input-x.estimate.MaxOutput)
+		return o
+	}
+	panic("BUG: the table of endings has no row for this exchange")
+}
+
+// usage is what a basis amounts to.
+func (x *exchange) usage(b basis, report wire.Report) cost.Usage {
+	switch b {
+	case chargeReported:
+		return report.Usage
+	case chargeCounted:
+		return cost.Usage{Input: x.estimate.Input, Output: report.Counted}
+	case chargeReserved:
+		return cost.Usage{Input: x.estimate.Input, Output: x.estimate.MaxOutput}
+	case chargeLarger:
+		return cost.Usage{Input: x.estimate.Input, Output: max(report.Counted, x.estimate.MaxOutput)}
+	default:
+		return cost.Usage{}
+	}
+}
+
+// credible reports whether a reported usage can be true: not zero when output was seen, and no more than the model can hold.
+func (x *exchange) credible(report wire.Report) bool {
+	const holds = 1 << 24 // tokens; for models whose size is unknown: more than any has
+	context, output := x.facts.Context, x.facts.MaxOutput
+	if context == 0 || output == 0 {
+		context, output = holds, holds
+	}
+	u := report.Usage
+	switch {
+	case report.Invalid || u.Input <= 0 || u.Output < 0 || u.CachedInput > u.Input || u.Reasoning > u.Output:
+		return false
+	case u.Output == 0 && report.SawOutput:
+		return false
+	default:
+		return u.Input <= context && u.Output <= (context+output)*x.choices
+	}
+}
+
+// settle replaces the reservation by the charge, and counts what limits that only observe saw.
+func (x *exchange) settle(ctx context.Context) error {
+	var failed []error
+	if x.held != nil {
+		amounts := make([]int64, len(x.draws.budgets))
+		if x.outcome.basis != chargeNothing {
+			amounts = x.draws.amounts(x.outcome.usage, x.facts.Price)
+			if x.outcome.basis == chargeReserved || x.outcome.basis == chargeLarger {
+				x.draws.keepReserved(amounts)
+			}
+		}
+		if err := x.held.Settle(ctx, amounts); err != nil {
+			failed = append(failed, fmt.Errorf("settle reservation: %w", err))
+		}
+	}
+	if x.outcome.basis != chargeNothing && len(x.observed.budgets) > 0 {
+		for i, n := range x.observed.amounts(x.outcome.usage, x.facts.Price) {
+			x.observed.charges[i].N = n
+		}
+		if counted := x.observed.counted(); len(counted) > 0 {
+			if err := x.server.options.Limiter.Inc(ctx, counted); err != nil {
+				failed = append(failed, fmt.Errorf("count observed limits: %w", err))
+			}
+		}
+	}
+	return errors.Join(failed...)
+}

@@ -1,0 +1,66 @@
+package proxy
+
+import (
+	"time"
+
+	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/proxy/limit"
+)
+
+// Spec is everything an operator decides, in neutral form: what a configuration file is compiled into and what [NewPolicy]
+// turns into a running [Policy]. It holds no state.
+type Spec struct {
+	Keys      []KeySpec
+	Groups    []GroupSpec
+	Models    []ModelSpec
+	Upstreams []UpstreamSpec
+	Zone      *time.Location // for calendar limits and dates in messages; nil means UTC
+	Help      string         // last sentence of every refusal; may be empty
+}
+
+// KeySpec is one caller. Only hashes of its secrets are known here.
+type KeySpec struct {
+	Name      string
+	Hashes    [][32]byte    // SHA-256 of each secret that names this caller
+	Limits    []limit.Limit // its own and its plan's
+	Models    []string      // globs over the names callers use; empty means every configured model
+	Expires   time.Time     // zero means never
+	Disabled  bool
+	TooLongAs string // error code for prompts that can never fit; empty means request_exceeds_budget
+}
+
+// GroupSpec is a pool whose budgets are charged together with each member's own.
+type GroupSpec struct {
+	Name   string
+	Keys   []string // names of keys; "*" means all of them
+	Groups []string // member groups: their keys are members here, too
+	Limits []limit.Limit
+}
+
+// ModelSpec says where calls for a model, or for all models a glob matches, go and what they cost. Zero fields leave the
+// facts of the built-in catalog as they are.
+type ModelSpec struct {
+	Pattern       string // exact name or glob; the longest match wins
+	Upstream      string
+	As            string // the name the upstream knows the model by; empty means the caller's
+	CountsAs      string // the model whose vocabulary, price and limits apply; empty means the upstream's name
+	OutputMember  string // "max_completion_tokens" or "max_tokens"; empty means the former
+	DefaultOutput int64  // tokens
+	MaxOutput     int64  // tokens
+	Context       int64  // tokens, prompt and output together
+	ImageTokens   int64  // flat cost of one image
+	Reasoning     *bool
+	Price         *cost.Price
+}
+
+// UpstreamSpec is one OpenAI-compatible server.
+type UpstreamSpec struct {
+	Name   string
+	URL    string // base URL as an SDK would be given it, for example https://api.openai.com/v1
+	Key    string // empty for servers that want none
+	CAFile string // extra roots in PEM; empty means the system's
+	Usage  string // "inject" (default) asks streams for their usage, "never" leaves stream_options alone
+	Limits []limit.Limit
+
+	HeaderTimeout time.Duration // longest wait for an answer's headers; zero means 20 minutes
+}

@@ -1,0 +1,129 @@
+// Package upstream knows the servers that calls are sent to: where they are, the key they want, and how to talk to them.
+package upstream
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// Options describe one upstream.
+type Options struct {
+	Name          string
+	URL           string        // base URL, with its version path: https://api.openai.com/v1
+	Key           string        // sent as a bearer token; empty sends none
+	CAFile        string        // PEM file of roots to trust besides the system's; empty means the system's alone
+	HeaderTimeout time.Duration // longest wait for the answer's headers; zero means 20 minutes, the time a reasoning model may think
+}
+
+// Upstream is one OpenAI-compatible server. It is safe for concurrent use.
+type Upstream struct {
+	Name      string
+	base      *url.URL
+	key       string
+	transport *http.Transport
+}
+
+// New makes an Upstream, or says which option is wrong. It opens no connection.
+func New(o Options) (*Upstream, error) {
+	base, err := url.Parse(o.URL)
+	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
+		return nil, fmt.Errorf("upstream %s: url must look like https://host/v1", o.Name)
+	}
+	base.Path = strings.TrimRight(base.Path, "/")
+	tlsConfig, err := trust(o.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("upstream %s: %w", o.Name, err)
+	}
+	if o.HeaderTimeout == 0 {
+		o.HeaderTimeout = 20 * time.Minute
+	}
+	return &Upstream{
+		Name: o.Name,
+		base: base,
+		key:  o.Key,
+		transport: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+			TLSClientConfig:       tlsConfig,
+			TLSHandshakeTimeout:   10 * time.Second,
+			ForceAttemptHTTP2:     true,
+			ResponseHeaderTimeout: o.HeaderTimeout,
+			ExpectContinueTimeout: time.Second,
+			// The default of two idle connections a host would open and close one for nearly every call of a busy team.
+			MaxIdleConns:           1024,
+			MaxIdleConnsPerHost:    512,
+			IdleConnTimeout:        90 * time.Second,
+			MaxResponseHeaderBytes: 256 << 10,
+			// Otherwise the transport would ask for gzip and the meter could still read it, but bytes out would no
+			// longer be bytes in.
+			DisableCompression: true,
+			WriteBufferSize:    16 << 10,
+			ReadBufferSize:     16 << 10,
+		},
+	}, nil
+}
+
+func trust(caFile string) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if caFile == "" {
+		return config, nil
+	}
+	pem, err := os.ReadFile(caFile)
+	if err != nil {
+		return nil, fmt.Errorf("ca_file: %w", err)
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("ca_file %s: no PEM certificate in it", caFile)
+	}
+	config.RootCAs = roots
+	return config, nil
+}
+
+// Endpoint returns the address of an API path such as "/chat/completions". The path is ours, never the client's.
+func (u *Upstream) Endpoint(path string) *url.URL {
+	e := *u.base
+	e.Path += path
+	return &e
+}
+
+// Authorize puts the upstream's own key, if it has one, into h.
+func (u *Upstream) Authorize(h http.Header) {
+	if u.key != "" {
+		h.Set("Authorization", "Bearer "+u.key)
+	}
+}
+
+// RoundTrip sends one request. Redirects are not followed.
+func (u *Upstream) RoundTrip(r *http.Request) (*http.Response, error) {
+	return u.transport.RoundTrip(r)
+}
+
+// Redact returns text with the upstream's key taken out. Providers quote keys in their error messages.
+func (u *Upstream) Redact(text []byte) []byte {
+	if len(u.key) < 4 || !bytes.Contains(text, []byte(u.key)) {
+		return text
+	}
+	return bytes.ReplaceAll(text, []byte(u.key), []byte("[key]"))
+}
+
+// CloseIdle closes connections that no call is using.
+func (u *Upstream) CloseIdle() { u.transport.CloseIdleConnections() }
+
+// IsTimeout reports whether err says that the upstream took too long.
+func IsTimeout(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.As(err, &t) && t.Timeout()
+}
