@@ -1,0 +1,99 @@
+package cost
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Model is what the catalog knows about a model: how its text is counted, what it costs and how much it can hold.
+// It is a plain value: callers may change their copy (to apply configuration) before estimating with it. Price.Long is
+// shared between copies: replace it, do not write through it.
+type Model struct {
+	Name          string // the catalog's name for it, or the name asked for where the catalog has only its family or nothing
+	Encoding      string // the vocabulary its text is counted with, such as o200k_base
+	KnownEncoding bool   // false: Encoding is a guess, and counts are approximate
+	Reasoning     bool   // output may contain reasoning that is billed and never shown
+	Priced        bool   // false: Price says nothing
+	Price         Price
+
+	Context       int64 // no call holds more tokens than this, input and output together; generous; 0: unknown
+	MaxOutput     int64 // most output tokens of one choice; 0: unknown
+	DefaultOutput int64 // output tokens to reserve for each choice when the caller gives no limit; 0: it has no output (embeddings)
+	ImageTokens   int64 // input tokens to charge for an image; 0: DefaultImageTokens
+}
+
+const (
+	defaultEncoding        = "o200k_base"
+	defaultOutput          = 4_096
+	defaultReasoningOutput = 16_384
+)
+
+// Catalog is a price list and the facts about models. It never changes and is safe for concurrent use.
+type Catalog struct {
+	models   map[string]Model
+	families []family // longest prefix first
+}
+
+// A family is what all models with a prefix share. It has no price: a relative we have not heard of has its own.
+type family struct {
+	prefix string
+	model  Model
+}
+
+// Model finds a model by the name a caller uses. A provider's prefix (openai/, azure/) is dropped, and so is what
+// follows the base name of a fine-tuned model (ft:BASE:org::id). Then the longest match wins: the name itself; the name
+// without its date (-2024-08-06); its family, which knows the encoding but no price. For any other name the encoding is
+// a guess (o200k_base) and limits and price are unknown. Names are matched by case, as the provider does.
+func (c *Catalog) Model(name string) Model {
+	base := name
+	for {
+		bare := strings.TrimPrefix(strings.TrimPrefix(base, "openai/"), "azure/")
+		if bare == base {
+			break
+		}
+		base = bare
+	}
+	if tuned, ok := strings.CutPrefix(base, "ft:"); ok {
+		tuned, _, _ = strings.Cut(tuned, ":")
+		base = "ft:" + tuned
+	}
+	for _, candidate := range []string{base, withoutDate(base)} {
+		if m, ok := c.models[candidate]; ok {
+			return m
+		}
+	}
+	for _, f := range c.families {
+		if strings.HasPrefix(base, f.prefix) {
+			m := f.model
+			m.Name = name
+			return m
+		}
+	}
+	return Model{Name: name, Encoding: defaultEncoding, DefaultOutput: defaultOutput}
+}
+
+// Known lists every model that the catalog has by name, sorted by name; families are not listed.
+func (c *Catalog) Known() []Model {
+	known := make([]Model, 0, len(c.models))
+	for _, name := range slices.Sorted(maps.Keys(c.models)) {
+		known = append(known, c.models[name])
+	}
+	return known
+}
+
+// withoutDate drops a release date from the end of a name: gpt-4o-2024-08-06 is gpt-4o.
+func withoutDate(name string) string {
+	const form = "-0000-00-00"
+	at := len(name) - len(form)
+	if at < 0 {
+		return name
+	}
+	for i := range len(form) {
+		c := name[at+i]
+		if form[i] == '-' && c != '-' || form[i] == '0' && (c < '0' || c > '9') {
+			return name
+		}
+	}
+	return name[:at]
+}

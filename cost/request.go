@@ -1,0 +1,65 @@
+package cost
+
+// Part says which member of a request some input belongs to, so that a refusal can name the part that is at fault.
+type Part uint8
+
+// The parts of a request. Every input token of an Estimate belongs to exactly one of them.
+const (
+	PartMessages Part = iota // message text, names and tool calls
+	PartTools                // tool and function definitions
+	PartSchema               // the JSON schema of response_format
+	PartImages               // images
+	PartAudio                // input audio
+	PartFiles                // attached files
+	PartOverhead             // what the provider's rendering adds around messages and tools
+	PartOther                // every other string in the request
+
+	// Parts is the number of parts: the length of Estimate.ByPart.
+	Parts = int(PartOther) + 1
+)
+
+// String names the part as it is called in messages to people.
+func (p Part) String() string {
+	switch p {
+	case PartMessages:
+		return "messages"
+	case PartTools:
+		return "tools"
+	case PartSchema:
+		return "response_format"
+	case PartImages:
+		return "images"
+	case PartAudio:
+		return "audio"
+	case PartFiles:
+		return "files"
+	case PartOverhead:
+		return "overhead"
+	default:
+		return "other"
+	}
+}
+
+// Text is one string of a request that the provider bills as input.
+type Text struct {
+	Part Part   // where it stands; values out of range count as PartOther
+	S    string // decoded text, not its JSON form; tools and schemas as compact JSON
+}
+
+// Request holds the facts of a call that an estimate needs, whatever endpoint they came from. Counts are never
+// negative; a negative one is read as zero.
+type Request struct {
+	Model      string // as the caller wrote it
+	Text       []Text // every string that is billed as input
+	TokenIDs   int64  // input given as token numbers: each is one token (in PartOther)
+	Messages   int    // chat messages; 0 for endpoints without messages (then no reply priming is added)
+	Names      int    // messages that carry a name
+	Tools      int    // tool and function definitions
+	Images     int    // images in all messages
+	AudioBytes int64  // size of inline audio as it stands in the request (base64 characters)
+	FileBytes  int64  // size of inline files as they stand in the request (base64 characters)
+
+	HasMaxOutput bool  // whether the caller limited the output
+	MaxOutput    int64 // that limit in tokens, for each choice: the largest of the members given
+	Choices      int64 // answers asked for; values below 1 are read as 1
+}
