@@ -121,7 +121,10 @@ func (b *bucket) counted() (used, held int64) {
 	return all - held, held
 }
 
-func (b *bucket) openHolds() int { return b.holds.n }
+func (b *bucket) describe() (used, held int64, open int, untilWhole time.Duration) {
+	used, held = b.counted()
+	return used, held, b.holds.n, b.rule.untilAtMost(b.deficit, 0)
+}
 
 func (b *bucket) room() int64 {
 	return mostCounted - max(b.held, b.deficit.ceil())
@@ -139,8 +142,6 @@ func (b *bucket) fitsWithoutHeld(n int64) bool {
 	rest := b.deficit.minus(b.holds.returnable(b.deficit), b.rule.Every)
 	return !(amount{whole: b.rule.Size - n}).less(rest)
 }
-
-func (b *bucket) untilWhole() time.Duration { return b.rule.untilAtMost(b.deficit, 0) }
 
 func (b *bucket) spend(n int64) {
 	b.holds.observe(b.deficit)

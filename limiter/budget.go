@@ -31,8 +31,9 @@ type counter interface {
 	// counted is what still counts: settled and held. Their sum is at most
 	// mostCounted.
 	counted() (used, held int64)
-	// openHolds is the number of holds taken and not settled.
-	openHolds() int
+	// describe is counted with, besides, the number of holds taken and not
+	// settled and State.ResetAfter.
+	describe() (used, held int64, open int, untilWhole time.Duration)
 	// room is how much more can be counted within 64 bits.
 	room() int64
 	// wait is the time until n, no more than the capacity, fits if nothing
@@ -41,8 +42,6 @@ type counter interface {
 	// fitsWithoutHeld reports whether n would fit now if every hold were
 	// settled at zero.
 	fitsWithoutHeld(n int64) bool
-	// untilWhole is State.ResetAfter.
-	untilWhole() time.Duration
 	// spend counts n for good.
 	spend(n int64)
 	// hold counts h.n until it is settled.
@@ -101,31 +100,20 @@ func newCounter(rule Rule, now instant) counter {
 }
 
 // decide answers for charges whose budgets are locked and brought to the
-// present, and fills in their states.
+// present. It fills in the states of refused ones.
 func decide(charges []Charge) (Decision, error) {
 	d := Decision{OK: true, Refused: -1, Source: Local}
 	worstTooBig, worstHeld := false, false
 	for i := range charges {
 		c := &charges[i]
-		b := c.Budget
-		wait, left, tooBig := time.Duration(0), int64(-1), c.N > b.capacity
-		switch {
-		case tooBig:
-			wait = Never
-		case c.N > 0:
-			wait, left = b.counter.wait(c.N)
-		}
-		c.fillState()
+		wait, held := c.wait()
 		if wait == 0 {
 			if err := checkRoom(c); err != nil {
 				return Decision{Refused: -1}, err
 			}
 			continue
 		}
-		if left >= 0 {
-			c.State.LeftAfterWaiting = left
-		}
-		held := !tooBig && b.counter.fitsWithoutHeld(c.N)
+		tooBig := c.N > c.Budget.capacity
 		d.HeldOnly = held && (d.OK || d.HeldOnly)
 		// Among charges that wait equally long, the one whose refusal is the
 		// most final explains the call best.
@@ -134,8 +122,32 @@ func decide(charges []Charge) (Decision, error) {
 		}
 		d.OK = false
 	}
+	if !d.OK {
+		fillStates(charges, true)
+	}
 	return d, nil
 }
+
+// wait returns how long the charge must wait and whether only holds are in its
+// way, and leaves in its state what will count then.
+func (c *Charge) wait() (d time.Duration, held bool) {
+	b, left := c.Budget, &c.State.LeftAfterWaiting
+	*left = countedNow
+	switch {
+	case c.N == 0:
+		return 0, false
+	case c.N > b.capacity:
+		return Never, false
+	}
+	if d, *left = b.counter.wait(c.N); d == 0 {
+		return 0, false
+	}
+	return d, b.counter.fitsWithoutHeld(c.N)
+}
+
+// countedNow stands for the amount that counts at present until fillStates
+// works it out.
+const countedNow = -1
 
 func checkRoom(c *Charge) error {
 	if c.N > c.Budget.counter.room() {
@@ -150,26 +162,27 @@ func spend(charges []Charge) {
 			c.Budget.counter.spend(c.N)
 		}
 	}
-	fillStates(charges)
+	fillStates(charges, false)
 }
 
-func fillStates(charges []Charge) {
+// fillStates describes the budgets as they are. After a refusal it keeps what
+// wait found to be left after waiting; else nothing waits.
+func fillStates(charges []Charge, refused bool) {
 	for i := range charges {
-		charges[i].fillState()
-	}
-}
-
-// fillState describes the budget as it is; nothing waits.
-func (c *Charge) fillState() {
-	b := c.Budget
-	used, held := b.counter.counted()
-	c.State = State{
-		Limit:            b.capacity,
-		Used:             used,
-		Held:             held,
-		Remaining:        max(0, b.capacity-used-held),
-		Open:             b.counter.openHolds(),
-		ResetAfter:       b.counter.untilWhole(),
-		LeftAfterWaiting: used + held,
+		c := &charges[i]
+		b, left := c.Budget, c.State.LeftAfterWaiting
+		used, held, open, untilWhole := b.counter.describe()
+		if !refused || left == countedNow {
+			left = used + held
+		}
+		c.State = State{
+			Limit:            b.capacity,
+			Used:             used,
+			Held:             held,
+			Remaining:        max(0, b.capacity-used-held),
+			Open:             open,
+			ResetAfter:       untilWhole,
+			LeftAfterWaiting: left,
+		}
 	}
 }

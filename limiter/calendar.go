@@ -46,12 +46,14 @@ func (c *calendar) wait(n int64) (time.Duration, int64) {
 	if left <= c.rule.Limit-n {
 		return 0, left
 	}
-	return c.untilWhole(), 0
+	return time.Duration(c.end - c.wall), 0
 }
 
 func (c *calendar) fitsWithoutHeld(n int64) bool { return c.used <= c.rule.Limit-n }
 
-func (c *calendar) untilWhole() time.Duration { return time.Duration(c.end - c.wall) }
+func (c *calendar) describe() (used, held int64, open int, untilWhole time.Duration) {
+	return c.used, c.held, c.open, time.Duration(c.end - c.wall)
+}
 
 func (c *calendar) hold(h *hold) {
 	h.place = c.period

@@ -76,7 +76,7 @@ func (m *Memory) Reserve(_ context.Context, charges []Charge) (*Reservation, Dec
 		return nil, d, err
 	}
 	r := newReservation(m, charges, order)
-	fillStates(charges)
+	fillStates(charges, false)
 	return r, d, nil
 }
 
@@ -107,7 +107,11 @@ func (m *Memory) Peek(_ context.Context, charges []Charge) (Decision, error) {
 	}
 	m.lock(charges, order)
 	defer unlock(charges, order)
-	return decide(charges)
+	d, err := decide(charges)
+	if err == nil && d.OK {
+		fillStates(charges, false)
+	}
+	return d, err
 }
 
 // Inc counts every charge without asking, or returns an error and counts none.

@@ -16,8 +16,6 @@ type tally struct {
 
 func (t *tally) counted() (used, held int64) { return t.used, t.held }
 
-func (t *tally) openHolds() int { return t.open }
-
 func (t *tally) room() int64 { return mostCounted - t.used - t.held }
 
 func (t *tally) spend(n int64) { t.used += n }
@@ -62,4 +60,6 @@ func (t *total) wait(n int64) (time.Duration, int64) {
 
 func (t *total) fitsWithoutHeld(n int64) bool { return t.used <= t.rule.Limit-n }
 
-func (t *total) untilWhole() time.Duration { return 0 }
+func (t *total) describe() (used, held int64, open int, untilWhole time.Duration) {
+	return t.used, t.held, t.open, 0
+}

@@ -78,7 +78,12 @@ func (w *window) evict() {
 
 func (w *window) counted() (used, held int64) { return w.used, w.held }
 
-func (w *window) openHolds() int { return w.holding }
+func (w *window) describe() (used, held int64, open int, untilWhole time.Duration) {
+	if w.n > 0 {
+		untilWhole = time.Duration(w.leaves(w.at(w.n-1)) - w.now)
+	}
+	return w.used, w.held, w.holding, untilWhole
+}
 
 func (w *window) room() int64 { return mostCounted - w.used - w.held }
 
@@ -94,13 +99,6 @@ func (w *window) wait(n int64) (time.Duration, int64) {
 }
 
 func (w *window) fitsWithoutHeld(n int64) bool { return w.used <= w.rule.Limit-n }
-
-func (w *window) untilWhole() time.Duration {
-	if w.n == 0 {
-		return 0
-	}
-	return time.Duration(w.leaves(w.at(w.n-1)) - w.now)
-}
 
 func (w *window) spend(n int64) {
 	w.last().n += n
