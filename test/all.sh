@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# The whole test: formatting, vet, lint and every suite, the ones that need more than Go included. Needs Go and a
+# network (package registries only); installs the rest where it is missing and can be.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+golangci=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+node_minimum=22     # what the official client for Node asks for
+node_version=24.21.0 # what is used where the system's is older
+
+say() { printf '\n== %s\n' "$*"; }
+
+# install PACKAGE…: Debian packages, when there is a way to install them.
+install() {
+	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+		say "apt-get install $*"
+		apt-get update -q >/dev/null
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" >/dev/null
+	else
+		echo "missing: $*. Install it and run this again." >&2
+		exit 1
+	fi
+}
+
+node_major() { node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/'; }
+
+command -v gcc >/dev/null || install gcc libc6-dev # the race detector needs a C compiler
+command -v npm >/dev/null || install nodejs npm
+
+say "npm ci"
+npm ci --prefix test/node --no-audit --no-fund --loglevel=error
+major=$(node_major)
+if [ "${major:-0}" -lt "$node_minimum" ]; then
+	say "node $node_version in place of ${major:-none}"
+	npm install --prefix test/node --no-save --no-audit --no-fund --loglevel=error "node@$node_version"
+	export PATH="$PWD/test/node/node_modules/node/bin:$PATH"
+fi
+node --version
+
+export TOKENFARE_TEST=all CGO_ENABLED=1
+export GOFLAGS="${GOFLAGS:+$GOFLAGS }-buildvcs=false" # a clone of another owner's has no readable history
+
+say "gofmt"
+unformatted=$(gofmt -l $(git ls-files '*.go' 2>/dev/null || find . -name '*.go' -not -path '*/node_modules/*'))
+if [ -n "$unformatted" ]; then
+	echo "run gofmt -w on:" $unformatted >&2
+	exit 1
+fi
+
+say "go vet"
+go vet ./...
+
+say "golangci-lint"
+go run "$golangci" run
+
+say "go test"
+go test -race -shuffle=on -timeout 20m ./...
