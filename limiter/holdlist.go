@@ -67,6 +67,9 @@ func (l *holdList) giveBack(h *hold, n int64, every time.Duration) amount {
 	if h.least.less(back) {
 		back = h.least
 	}
+	if back == (amount{}) {
+		return back
+	}
 	for y := h.younger; y != nil; y = y.younger {
 		y.least = y.least.minus(back, every)
 	}

@@ -58,7 +58,7 @@ func playHistory(t *rapid.T) {
 	m := &model{T: t, memory: limiter.NewMemory(), start: time.Now()}
 	for i, rule := range rapid.SliceOfN(rapid.Custom(drawRule), 1, 3).Draw(t, "rules") {
 		m.handles = append(m.handles, m.memory.Budget(strconv.Itoa(i), rule))
-		m.refs = append(m.refs, &refBudget{rule: rule, start: m.start})
+		m.refs = append(m.refs, &refBudget{rule: rule, first: rule, start: m.start})
 	}
 	t.Repeat(map[string]func(*rapid.T){
 		"wait":    m.wait,
@@ -68,6 +68,7 @@ func playHistory(t *rapid.T) {
 		"settle":  m.settle,
 		"again":   m.reserve, // refused and late-settled calls are where the risk is
 		"end":     m.settle,
+		"resize":  m.resize,
 		"":        m.check,
 	})
 	for len(m.open) > 0 {
@@ -244,6 +245,33 @@ func (m *model) settle(t *rapid.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// resize changes a limit or a rate, every other time it is drawn.
+func (m *model) resize(t *rapid.T) {
+	b := rapid.IntRange(0, 2*len(m.refs)-1).Draw(t, "which")
+	if b >= len(m.refs) {
+		return
+	}
+	n := rapid.Int64Range(1, 60).Draw(t, "capacity")
+	rule := m.refs[b].rule
+	switch r := rule.(type) {
+	case limiter.TokenBucket:
+		r.Size, r.Refill = n, rapid.Int64Range(1, 50).Draw(t, "refill")
+		rule = r
+	case limiter.SlidingWindow:
+		r.Limit = n
+		rule = r
+	case limiter.CalendarQuota:
+		r.Limit = n
+		rule = r
+	case limiter.Total:
+		rule = limiter.Total{Limit: 5 * n}
+	}
+	if m.memory.Budget(m.handles[b].Name(), rule) != m.handles[b] {
+		t.Fatal("another handle for the same name")
+	}
+	m.refs[b].resize(m.now(), rule)
 }
 
 // check compares what every budget says of itself.

@@ -16,12 +16,14 @@ type refCharge struct {
 	at   time.Duration // since the start
 	n    int64         // what counts: reserved while open, then what was used
 	open bool
-	inc  bool // counted without asking
+	inc  bool         // counted without asking
+	rule limiter.Rule // not nil: no charge, but a new rule from here on
 }
 
 // refBudget answers for one budget at any instant from its log.
 type refBudget struct {
-	rule  limiter.Rule
+	rule  limiter.Rule // the newest
+	first limiter.Rule
 	start time.Time
 	log   []*refCharge
 }
@@ -31,7 +33,7 @@ type refBudget struct {
 func (b *refBudget) counted(at time.Duration, zeroHeld bool) int64 {
 	switch r := b.rule.(type) {
 	case limiter.TokenBucket:
-		return b.bucketDeficit(r, at, zeroHeld)
+		return b.bucketDeficit(at, zeroHeld)
 	case limiter.SlidingWindow:
 		return b.sum(zeroHeld, func(c *refCharge) bool { return windowLeaves(r, c.at) > at })
 	case limiter.CalendarQuota:
@@ -51,8 +53,10 @@ func (b *refBudget) sum(zeroHeld bool, counts func(*refCharge) bool) (n int64) {
 	return n
 }
 
-// bucketDeficit replays the log: refill up to the size, then the charge.
-func (b *refBudget) bucketDeficit(r limiter.TokenBucket, at time.Duration, zeroHeld bool) int64 {
+// bucketDeficit replays the log: refill up to the size, then the charge. A new
+// size moves the level with it.
+func (b *refBudget) bucketDeficit(at time.Duration, zeroHeld bool) int64 {
+	r := b.first.(limiter.TokenBucket)
 	level, size := new(big.Rat).SetInt64(r.Size), new(big.Rat).SetInt64(r.Size)
 	last := time.Duration(0)
 	refill := func(to time.Duration) {
@@ -69,6 +73,11 @@ func (b *refBudget) bucketDeficit(r limiter.TokenBucket, at time.Duration, zeroH
 		}
 		refill(c.at)
 		level.Sub(level, new(big.Rat).SetInt64(c.n))
+		if c.rule != nil {
+			level.Sub(level, size)
+			r = c.rule.(limiter.TokenBucket)
+			level.Add(level, size.SetInt64(r.Size))
+		}
 	}
 	refill(at)
 	level.Sub(size, level)
@@ -97,6 +106,12 @@ func (b *refBudget) charge(at time.Duration, n int64, open, inc bool) *refCharge
 	return c
 }
 
+// resize gives the budget a new rule of the same kind and stretch of time.
+func (b *refBudget) resize(at time.Duration, rule limiter.Rule) {
+	b.rule = rule
+	b.log = append(b.log, &refCharge{at: at, rule: rule})
+}
+
 // settle corrects a charge where it stands, the overrun where the clock is.
 func (b *refBudget) settle(at time.Duration, c *refCharge, actual int64) {
 	over := actual - c.n
@@ -108,9 +123,15 @@ func (b *refBudget) settle(at time.Duration, c *refCharge, actual int64) {
 
 // overBound returns by how much the log breaks the promise of its rule over
 // any stretch of time: what was admitted in it is at most the capacity (plus
-// refill) and what was counted without asking. 0 or less is kept.
+// refill) and what was counted without asking. 0 or less is kept. Under one
+// rule only.
 func (b *refBudget) overBound() int64 {
 	worst := int64(-1)
+	for _, c := range b.log {
+		if c.rule != nil {
+			return worst
+		}
+	}
 	for i, from := range b.log {
 		admitted, allowed := int64(0), b.rule.Capacity()
 		for _, c := range b.log[i:] {
