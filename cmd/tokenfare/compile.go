@@ -1,0 +1,54 @@
+package main
+
+import (
+	"time"
+
+	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/proxy"
+)
+
+// compile turns the configuration into the proxy's terms. The strings are warnings: what works, but perhaps not as meant.
+// A configuration from loadConfig compiles without error, unless the built-in price list cannot be read.
+func (c *Config) compile() (proxy.Spec, []string, error) {
+	var out problems
+	if c.root == nil { // made by hand, not by loadConfig
+		c.verify(&out)
+		if err := out.err(); err != nil {
+			return proxy.Spec{}, nil, err
+		}
+	}
+	catalog, err := cost.DefaultCatalog()
+	if err != nil {
+		return proxy.Spec{}, nil, err
+	}
+	spec := proxy.Spec{Zone: c.zone, Help: c.Help}
+	for _, u := range c.Upstreams {
+		spec.Upstreams = append(spec.Upstreams, proxy.UpstreamSpec{
+			Name: u.Name, URL: u.URL, Key: u.Key, CAFile: u.CAFile, Usage: u.Usage, Limits: u.Limits, HeaderTimeout: c.Timeouts.Headers,
+		})
+	}
+	for _, m := range c.models() {
+		spec.Models = append(spec.Models, proxy.ModelSpec{
+			Pattern: m.Pattern, Upstream: m.Upstream, As: m.Model, CountsAs: m.CountsAs, OutputMember: m.OutputMember,
+			DefaultOutput: m.DefaultOutputTokens, MaxOutput: m.MaxOutputTokens, Context: m.ContextTokens, ImageTokens: m.ImageTokens,
+			Reasoning: m.Reasoning, Price: m.Price,
+		})
+	}
+	for _, k := range c.Keys {
+		spec.Keys = append(spec.Keys, proxy.KeySpec{
+			Name: k.Name, Hashes: k.Hashes, Limits: c.limitsOf(k), Models: k.Models, Expires: k.Expires, Disabled: k.Disabled, TooLongAs: k.TooLongAs,
+		})
+	}
+	for _, g := range c.Groups {
+		spec.Groups = append(spec.Groups, proxy.GroupSpec{Name: g.Name, Keys: g.Keys, Groups: g.Groups, Limits: g.Limits})
+	}
+	return spec, c.warnings(catalog, time.Now()), nil
+}
+
+// models are the configured models, or everything to the only upstream where none are.
+func (c *Config) models() []ModelConfig {
+	if len(c.Models) == 0 && len(c.Upstreams) == 1 {
+		return []ModelConfig{{Pattern: "*", Upstream: c.Upstreams[0].Name}}
+	}
+	return c.Models
+}

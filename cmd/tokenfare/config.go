@@ -1,0 +1,156 @@
+package main
+
+import (
+	"time"
+
+	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/proxy/limit"
+)
+
+// Config is the configuration as it was written: read once, compiled, then dropped. Names are in the order of
+// the file. Secrets are already read from where they are kept; paths are relative to the working directory.
+type Config struct {
+	Listen    string      // host:port callers connect to
+	Admin     AdminConfig // metrics and administration
+	TLS       *TLSConfig  // nil: plain HTTP
+	Timezone  string      // IANA name; where days and months begin
+	Help      string      // last sentence of every refusal
+	Upstreams []UpstreamConfig
+	Models    []ModelConfig
+	Plans     []PlanConfig
+	Keys      []KeyConfig
+	Groups    []GroupConfig
+	Include   []string // globs, relative to the file that names them
+	Store     StoreConfig
+	Timeouts  TimeoutsConfig
+
+	MaxBody     int64 // bytes of one request body
+	MaxBuffered int64 // bytes of all request bodies held at once
+
+	zone     *time.Location
+	root     *source
+	watched  []string // every file and include glob the configuration was read from
+	includes []written
+
+	listenAt, adminAt, maxBufferedAt place
+}
+
+// written is a text and where it stands.
+type written struct {
+	text string
+	at   place
+}
+
+// AdminConfig is the second listener.
+type AdminConfig struct {
+	Listen string // host:port; loopback unless said otherwise
+	Token  string // asked for whatever changes state; empty: nothing there can
+}
+
+// TLSConfig names the certificate callers are shown.
+type TLSConfig struct {
+	Cert, Key string // paths of PEM files
+}
+
+// StoreConfig says where budgets are counted.
+type StoreConfig struct {
+	URL string // "memory"
+}
+
+// TimeoutsConfig holds the times after which the proxy gives up waiting. None of them cuts a stream that is alive.
+type TimeoutsConfig struct {
+	Headers       time.Duration // for the upstream's response headers: reasoning models think long
+	Idle          time.Duration // for the next byte of a response
+	Drain         time.Duration // for running calls to end at shutdown
+	RequestHeader time.Duration // for a caller's request header
+	RequestBody   time.Duration // for a caller's request body, over and above an allowance for its size
+	ShutdownDelay time.Duration // between saying "not ready" and closing the listener
+}
+
+// UpstreamConfig is one provider and one account there.
+type UpstreamConfig struct {
+	Name   string
+	URL    string // base, such as https://api.openai.com/v1
+	Key    string // empty: the upstream wants none
+	CAFile string // path; empty: the system's roots
+	Usage  string // "inject" or "never"
+	Limits []limit.Limit
+
+	at place
+}
+
+// ModelConfig says where a model is served and what it costs. Zero numbers mean "as the price list says".
+type ModelConfig struct {
+	Pattern      string // exact name or glob
+	Upstream     string
+	Model        string // the name the upstream knows it by; empty: the caller's
+	CountsAs     string // the model whose tokens and prices it counts with
+	OutputMember string // "", "max_completion_tokens" or "max_tokens"
+
+	DefaultOutputTokens, MaxOutputTokens, ContextTokens, ImageTokens int64
+
+	Reasoning *bool
+	Price     *cost.Price
+
+	at, upstreamAt place
+}
+
+// PlanConfig is a named set of limits that keys share the wording of, not the budget.
+type PlanConfig struct {
+	Name   string
+	Limits []limit.Limit
+
+	at       place
+	limitsAt []place
+}
+
+// KeyConfig is one caller.
+type KeyConfig struct {
+	Name      string
+	Hashes    [][32]byte // SHA-256 of each secret that opens this key
+	Plan      string     // empty: none
+	Limits    []limit.Limit
+	Unlimited bool      // "limits: none" was said aloud
+	Models    []string  // globs of the models it may use; empty: all
+	Expires   time.Time // zero: never
+	Disabled  bool
+	TooLongAs string // "" or "context_length_exceeded"
+
+	at, planAt place
+	hashesAt   []place
+	unread     bool // a mistake in it was reported: what seems absent may only be misread
+	limited    bool // it says `plan` or `limits`
+	limitsAt   []place
+}
+
+// GroupConfig is a pool that several keys, and other groups, draw on together.
+type GroupConfig struct {
+	Name   string
+	Keys   []string // names; "*" is every key
+	Groups []string
+	Limits []limit.Limit
+
+	at               place
+	keysAt, groupsAt []place
+	limitsAt         []place
+}
+
+// defaultConfig is what holds where the file is silent.
+func defaultConfig() *Config {
+	return &Config{
+		Listen:   "127.0.0.1:8080",
+		Admin:    AdminConfig{Listen: "127.0.0.1:9090"},
+		Timezone: "UTC",
+		Store:    StoreConfig{URL: "memory"},
+		Timeouts: TimeoutsConfig{
+			Headers:       20 * time.Minute,
+			Idle:          10 * time.Minute,
+			Drain:         10 * time.Minute,
+			RequestHeader: 10 * time.Second,
+			RequestBody:   60 * time.Second,
+		},
+		MaxBody:     32 << 20,
+		MaxBuffered: 512 << 20,
+		zone:        time.UTC,
+	}
+}

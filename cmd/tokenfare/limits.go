@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	yaml "go.yaml.in/yaml/v4"
+
+	"github.com/tokenfare/tokenfare/proxy/limit"
+)
+
+// limits reads one sentence or a list of them, each with its place. none is true for the word "none".
+func (d *decoder) limits(n *yaml.Node, what string) (list []limit.Limit, at []place, none bool) {
+	n = deref(n)
+	if n.Kind == yaml.ScalarNode && strings.EqualFold(strings.TrimSpace(n.Value), "none") {
+		return nil, nil, true
+	}
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+		if len(items) == 0 {
+			d.problem(n, "write at least one limit, or `limits: none`", "%s is empty", what)
+		}
+	}
+	for i := 0; i < len(items); i++ {
+		item := deref(items[i])
+		if n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle != 0 {
+			if parts := split(items[i:]); parts > 1 {
+				d.splitLimit(items[i : i+parts])
+				i += parts - 1
+				continue
+			}
+		}
+		if item.Kind == yaml.MappingNode {
+			d.problem(item, "write the limit as one sentence, and quote it if it holds a colon or braces", "a limit is a sentence, not a mapping")
+			continue
+		}
+		s, ok := d.text(item, what)
+		if !ok {
+			continue
+		}
+		if strings.EqualFold(strings.TrimSpace(s), "none") {
+			d.problem(item, "write `limits: none` alone, or leave the word out", "none cannot stand beside other limits")
+			continue
+		}
+		l, err := limit.Parse(s, d.zone)
+		if e, bad := errors.AsType[*limit.Error](err); bad {
+			p := d.place(item)
+			if s == item.Value {
+				p = p.within(s, e.Offset, e.Length)
+			}
+			d.out.add(p, e.Fix, "%s", e.Msg)
+			continue
+		}
+		list, at = append(list, l), append(at, d.place(item))
+	}
+	d.distinct(list, at)
+	return list, at, false
+}
+
+// split counts the items that one unquoted sentence fell into at its commas.
+func split(items []*yaml.Node) int {
+	n := 1
+	for n < len(items) && items[n].Kind == yaml.ScalarNode && items[n].Style == 0 {
+		first, _, _ := strings.Cut(strings.ToLower(items[n].Value), " ")
+		// What follows "burst" and the like, or the thousands of "1,000 tokens", begins no limit of its own.
+		thousands := len(first) == 3 && strings.Trim(first, "0123456789") == "" && !strings.Contains(items[n-1].Value, " ")
+		if first != "burst" && first != "observe" && first != "until" && !thousands {
+			break
+		}
+		n++
+	}
+	if items[0].Kind != yaml.ScalarNode || items[0].Style != 0 {
+		return 1
+	}
+	return n
+}
+
+func (d *decoder) splitLimit(items []*yaml.Node) {
+	var whole strings.Builder
+	for i, item := range items {
+		thousands := i > 0 && '0' <= item.Value[0] && item.Value[0] <= '9'
+		if i > 0 && !thousands {
+			whole.WriteString(", ")
+		}
+		whole.WriteString(item.Value)
+	}
+	at := d.place(items[0])
+	if last := items[len(items)-1]; last.Line == at.line {
+		at.width = last.Column - items[0].Column + len([]rune(last.Value))
+	}
+	d.out.add(at, "quote it: \""+whole.String()+"\"", "unquoted commas split this limit in %d", len(items))
+}
+
+// distinct refuses two limits of one owner that would be one counter.
+func (d *decoder) distinct(list []limit.Limit, at []place) {
+	for i, l := range list {
+		for j := range i {
+			if list[j].ID() == l.ID() {
+				d.out.add(at[i], "keep one of the two, or give them different periods or models", "%q counts the same as %q: %s", l.Text, list[j].Text, l.ID())
+				break
+			}
+		}
+	}
+}

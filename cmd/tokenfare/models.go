@@ -1,0 +1,62 @@
+package main
+
+import (
+	"strings"
+
+	yaml "go.yaml.in/yaml/v4"
+
+	"github.com/tokenfare/tokenfare/cost"
+)
+
+func (c *Config) decodeModels(d *decoder, n *yaml.Node) {
+	d.entries(n, "models", func(k, v *yaml.Node) {
+		what := "model " + k.Value
+		m := ModelConfig{Pattern: d.pattern(k), at: d.place(k), upstreamAt: d.place(k)}
+		d.members(v, what, []member{
+			{"upstream", func(v *yaml.Node) { m.Upstream, _ = d.text(v, what+"'s upstream"); m.upstreamAt = d.place(v) }},
+			{"model", func(v *yaml.Node) { m.Model, _ = d.text(v, what+"'s model") }},
+			{"counts_as", func(v *yaml.Node) { m.CountsAs, _ = d.text(v, what+"'s counts_as") }},
+			{"output_member", func(v *yaml.Node) {
+				m.OutputMember = d.choice(v, what+"'s output_member", "max_completion_tokens", "max_tokens")
+			}},
+			{"default_output_tokens", func(v *yaml.Node) { m.DefaultOutputTokens = d.count(v, what+"'s default_output_tokens") }},
+			{"max_output_tokens", func(v *yaml.Node) { m.MaxOutputTokens = d.count(v, what+"'s max_output_tokens") }},
+			{"context_tokens", func(v *yaml.Node) { m.ContextTokens = d.count(v, what+"'s context_tokens") }},
+			{"image_tokens", func(v *yaml.Node) { m.ImageTokens = d.count(v, what+"'s image_tokens") }},
+			{"reasoning", func(v *yaml.Node) { b := d.boolean(v, what+"'s reasoning"); m.Reasoning = &b }},
+			{"price", func(v *yaml.Node) { m.Price = d.price(v, what) }},
+		})
+		if m.Model != "" && strings.ContainsAny(m.Pattern, "*?") {
+			d.problem(k, "name one model here, or leave `model:` out so that each keeps its name", "every model that matches %s would become %s", m.Pattern, m.Model)
+		}
+		if m.MaxOutputTokens > 0 && m.DefaultOutputTokens > m.MaxOutputTokens {
+			d.problem(k, "lower default_output_tokens, or raise max_output_tokens", "%s's default_output_tokens is more than its max_output_tokens", what)
+		}
+		c.Models = append(c.Models, m)
+	})
+}
+
+// pattern reads the name of a model or a pattern for several.
+func (d *decoder) pattern(k *yaml.Node) string {
+	if k.Value == "" || len(k.Value) > 256 || strings.ContainsAny(k.Value, " \t\n,[]{}\"'") {
+		d.problem(k, "write a name such as gpt-5-mini or a pattern such as \"gpt-*\"; * stands for any characters, ? for one", "this is not the name of a model, nor a pattern")
+	}
+	return k.Value
+}
+
+// price reads dollars per million tokens.
+func (d *decoder) price(n *yaml.Node, what string) *cost.Price {
+	var p cost.Price
+	given := map[string]bool{}
+	dollars := func(name string, to *cost.NanoUSD) member {
+		return member{name, func(v *yaml.Node) { given[name] = true; *to = d.money(v, what+"'s price."+name) }}
+	}
+	before := len(d.out.list)
+	d.members(n, what+"'s price", []member{
+		dollars("input", &p.Input), dollars("cached_input", &p.CachedInput), dollars("cache_write", &p.CacheWrite), dollars("output", &p.Output),
+	})
+	if len(d.out.list) == before && (!given["input"] || !given["output"]) {
+		d.problem(n, "write price: { input: $0.25, output: $2 }, in dollars per million tokens", "%s's price needs both input and output", what)
+	}
+	return &p
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// secrets are the texts that must not be shown. What reads a secret adds it; what prints masks it. Because a mistake
+// can hide a secret from whoever would have added it (a misspelt member, a file that is not YAML), whatever looks like
+// a secret by its shape, or by the name before it, is masked as well.
+type secrets struct{ known []string }
+
+const masked = "***"
+
+var (
+	// Values of members that are named like secrets, up to the end of the value.
+	secretMember = regexp.MustCompile(`(?i)["']?[\w-]*(?:\bkey|_key|apikey|token|secret|passw|credential|authorization|hash)[\w-]*["']?\s*:\s*(?:"[^"]*"?|'[^']*'?|[^\s,{}\[\]#]+)`)
+	secretValue  = regexp.MustCompile(`:\s*["']?`)
+	notSecret    = regexp.MustCompile(`^(?:\$\{?\w+\}?|sha256:[0-9a-fA-F…]*)$`)
+	plainMember  = regexp.MustCompile(`(?i)(?:_file|_tokens|^["']?keys)["']?\s*:`)
+	// Texts that look random: a known prefix, or sixteen letters and digits in a row (checked to hold both).
+	secretPrefix = regexp.MustCompile(`\b(?:sk|tf|pk|rk|ghp|xox[a-z])[-_][A-Za-z0-9_-]{8,}`)
+	secretRun    = regexp.MustCompile(`(?:sha256:)?[A-Za-z0-9]{16,}`)
+	userinfo     = regexp.MustCompile(`://[^/\s"'@]+@`)
+)
+
+// add remembers a secret, line by line. Very short ones are left to the mask by name, or they would blot out everything.
+func (s *secrets) add(text string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); len(line) >= 4 && !notSecret.MatchString(line) {
+			s.known = append(s.known, line)
+		}
+	}
+}
+
+// mask replaces every secret in a text.
+func (s *secrets) mask(text string) string {
+	shown, _, _ := s.maskLine(text, 1, 1)
+	return shown
+}
+
+// maskLine replaces every secret in a line and says where the part at col, width characters long, stands then.
+func (s *secrets) maskLine(line string, col, width int) (string, int, int) {
+	var b strings.Builder
+	done, chars := 0, 0
+	newCol, end := col, col+width
+	newEnd := end
+	for _, span := range s.find(line) {
+		b.WriteString(line[done:span[0]])
+		chars += utf8.RuneCountInString(line[done:span[0]])
+		was := utf8.RuneCountInString(line[span[0]:span[1]])
+		shift := len(masked) - was
+		switch from, to := chars+1, chars+was; {
+		case col > to:
+			newCol += shift
+		case col > from:
+			newCol += from - col
+		}
+		switch from, to := chars+1, chars+1+was; {
+		case end >= to:
+			newEnd += shift
+		case end > from:
+			newEnd += from + len(masked) - end
+		}
+		b.WriteString(masked)
+		chars += was
+		done = span[1]
+	}
+	b.WriteString(line[done:])
+	return b.String(), newCol, max(1, newEnd-newCol)
+}
+
+// find returns the byte ranges to mask, in order, none overlapping.
+func (s *secrets) find(line string) [][2]int {
+	var out [][2]int
+	for _, k := range s.known {
+		for from := 0; ; {
+			i := strings.Index(line[from:], k)
+			if i < 0 {
+				break
+			}
+			out = append(out, [2]int{from + i, from + i + len(k)})
+			from += i + len(k)
+		}
+	}
+	for _, m := range secretMember.FindAllStringIndex(line, -1) {
+		value := secretValue.FindStringIndex(line[m[0]:m[1]])
+		from, to := m[0]+value[1], m[1]
+		if plainMember.MatchString(line[m[0]:from]) {
+			continue
+		}
+		if to > from && (line[to-1] == '"' || line[to-1] == '\'') {
+			to--
+		}
+		if to > from && !notSecret.MatchString(line[from:to]) {
+			out = append(out, [2]int{from, to})
+		}
+	}
+	for _, m := range secretPrefix.FindAllStringIndex(line, -1) {
+		out = append(out, [2]int{m[0], m[1]})
+	}
+	for _, m := range secretRun.FindAllStringIndex(line, -1) {
+		run := line[m[0]:m[1]]
+		if !strings.HasPrefix(run, "sha256:") && strings.ContainsAny(run, "0123456789") && strings.Trim(run, "0123456789") != "" {
+			out = append(out, [2]int{m[0], m[1]})
+		}
+	}
+	for _, m := range userinfo.FindAllStringIndex(line, -1) {
+		out = append(out, [2]int{m[0] + len("://"), m[1] - 1})
+	}
+	slices.SortFunc(out, func(a, b [2]int) int { return a[0] - b[0] })
+	merged := out[:0]
+	for _, span := range out {
+		if n := len(merged); n > 0 && span[0] <= merged[n-1][1] {
+			merged[n-1][1] = max(merged[n-1][1], span[1])
+			continue
+		}
+		merged = append(merged, span)
+	}
+	return merged
+}

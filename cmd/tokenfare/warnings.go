@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/proxy/limit"
+)
+
+// warnings is what works, but perhaps not as meant: one line each.
+func (c *Config) warnings(catalog *cost.Catalog, now time.Time) []string {
+	var out []string
+	if c.forgets() {
+		out = append(out, "limits with `each` and `in total` are counted in memory: a restart forgets what was spent")
+	}
+	for _, u := range c.Upstreams {
+		if u.Key == "" && strings.Contains(u.URL, "//api.openai.com/") {
+			out = append(out, fmt.Sprintf("upstream %s has no key, and OpenAI asks for one: add key: \"${OPENAI_API_KEY}\"", u.Name))
+		}
+	}
+	for _, k := range c.Keys {
+		if k.expired(now) {
+			out = append(out, fmt.Sprintf("key %s expired on %s", k.Name, k.Expires.Format(time.DateOnly)))
+		}
+	}
+	offers := c.offers(catalog)
+	out = append(out, c.endedLimits(now)...)
+	out = append(out, c.unpriced(offers)...)
+	return append(out, c.tooSmall(offers)...)
+}
+
+// owned calls f for every limit with the name of its owner. Limits of a plan are visited once, not once for each key.
+func (c *Config) owned(f func(owner string, l limit.Limit)) {
+	each := func(owner string, list []limit.Limit) {
+		for _, l := range list {
+			f(owner, l)
+		}
+	}
+	for _, u := range c.Upstreams {
+		each("upstream "+u.Name, u.Limits)
+	}
+	for _, p := range c.Plans {
+		each("plan "+p.Name, p.Limits)
+	}
+	for _, k := range c.Keys {
+		each("key "+k.Name, k.Limits)
+	}
+	for _, g := range c.Groups {
+		each("group "+g.Name, g.Limits)
+	}
+}
+
+func (c *Config) forgets() (yes bool) {
+	c.owned(func(_ string, l limit.Limit) { yes = yes || l.Kind == limit.Each || l.Kind == limit.InTotal })
+	return yes
+}
+
+func (c *Config) endedLimits(now time.Time) (out []string) {
+	c.owned(func(owner string, l limit.Limit) {
+		if !l.Until.IsZero() && !now.Before(l.Until) {
+			out = append(out, fmt.Sprintf("%s: %q no longer holds: it ended on %s", owner, l.Text, l.Until.Format(time.DateOnly)))
+		}
+	})
+	return out
+}
+
+// unpriced names the models that were configured by name, have no price, and can be called under a limit in dollars.
+func (c *Config) unpriced(offers []offer) (out []string) {
+	for _, o := range offers {
+		if o.facts.Priced || !slices.ContainsFunc(c.Models, func(m ModelConfig) bool { return m.Pattern == o.name }) {
+			continue
+		}
+		hit := ""
+		c.owned(func(owner string, l limit.Limit) {
+			if l.Unit == limit.Dollars && !l.Observe && l.Applies(o.name, o.as) && hit == "" {
+				hit = owner
+			}
+		})
+		if hit != "" {
+			out = append(out, fmt.Sprintf("model %s has no known price, so calls for it are refused wherever a limit in dollars counts them (%s): add price: { input: …, output: … } or counts_as", o.name, hit))
+		}
+	}
+	return out
+}
+
+// tooSmall names the budgets that can never fit a call which fills a model's context. Keys of one plan share a line.
+func (c *Config) tooSmall(offers []offer) []string {
+	var order []string
+	keys := map[string][]string{}
+	note := func(key, source string, list []limit.Limit, usable []offer) {
+		for _, l := range list {
+			var worst *offer
+			short, others := int64(0), 0
+			for i := range usable {
+				need := usable[i].need(l)
+				if need <= l.Capacity() {
+					continue
+				}
+				if others++; need > short {
+					worst, short = &usable[i], need
+				}
+			}
+			if worst == nil {
+				continue
+			}
+			line := fmt.Sprintf("%q%s can never fit a full context of %s with its default output: that takes %s, and at most %s can be spent at once", l.Text, source,
+				worst.name, limit.FormatAmount(l.Unit, short), limit.FormatAmount(l.Unit, l.Capacity()))
+			if others > 1 {
+				line += fmt.Sprintf(" (nor that of %d other models)", others-1)
+			}
+			if keys[line] == nil {
+				order = append(order, line)
+			}
+			keys[line] = append(keys[line], key)
+		}
+	}
+	pools := c.pools()
+	for _, k := range c.Keys {
+		usable := k.usable(offers)
+		for _, p := range c.Plans {
+			if p.Name == k.Plan {
+				note("key "+k.Name, " of plan "+p.Name, p.Limits, usable)
+			}
+		}
+		note("key "+k.Name, "", k.Limits, usable)
+		for _, g := range pools.of(k.Name) {
+			note("key "+k.Name, " of group "+g.Name, g.Limits, usable)
+		}
+	}
+	for _, u := range c.Upstreams {
+		var served []offer
+		for _, o := range offers {
+			if o.upstream == u.Name {
+				served = append(served, o)
+			}
+		}
+		note("upstream "+u.Name, "", u.Limits, served)
+	}
+	out := make([]string, 0, len(order))
+	for _, line := range order {
+		who := keys[line][0]
+		if n := len(keys[line]); n > 1 {
+			who += fmt.Sprintf(" and %d more", n-1)
+		}
+		out = append(out, who+": "+line)
+	}
+	return out
+}
