@@ -2,39 +2,190 @@ package wire
 
 import (
 	"io"
+	"slices"
 
 	"github.com/tokenfare/tokenfare/cost"
 )
 
-// AnswerOptions say how to read an answer.
+// AnswerOptions say how to read an answer. The zero value reads one JSON value and counts nothing.
 type AnswerOptions struct {
-	Stream   bool               // the body is a stream of server-sent events, not one JSON value
-	Withhold bool               // drop the usage event that we asked for and the caller did not
-	Count    func(string) int64 // tokens of a text in the answering model's vocabulary; nil: nothing is counted
+	// Stream says that the body is a stream of server-sent events, not one JSON value.
+	Stream bool
+	// Withhold drops events that carry only the usage of the stream (no choices, and a usage object), for a caller who
+	// did not ask for one. It needs Stream.
+	Withhold bool
+	// Count is the number of tokens of a text in the answering model's vocabulary. It is called by Read with batches of
+	// at most 64 KiB, and by Report. If it is nil, nothing is counted.
+	Count func(string) int64
 }
 
 // Report is what was seen of an answer.
 type Report struct {
-	Usage     cost.Usage
-	Reported  bool
-	Invalid   bool
-	Counted   int64
-	SawOutput bool
-	Complete  bool
-	Err       error
+	Usage     cost.Usage // per figure the largest reported; parts never exceed their wholes
+	Reported  bool       // a usage object was seen and understood
+	Invalid   bool       // a usage object was seen that cannot be true: figures negative, fractional, too large or no numbers
+	Counted   int64      // tokens of the text seen, counted only where Usage does not settle the matter (see Report)
+	SawOutput bool       // text was seen, be it content, reasoning or the arguments of a tool call
+	Complete  bool       // [DONE] was seen, or the JSON value ended
+	Err       error      // why reading ended, if not at the end of the body
 }
 
-// Answer is an upstream's body on its way to the caller.
-type Answer struct{ body io.ReadCloser }
+// Bounds of what an Answer holds. An event longer than maxHeld is passed on as it comes, whatever it is.
+const (
+	maxHeld  = 64 << 10
+	readSize = 8 << 10
+)
 
-// NewAnswer wraps body.
-func NewAnswer(body io.ReadCloser, o AnswerOptions) *Answer { return &Answer{body} }
+// Answer is an upstream's body on its way to the caller: an io.ReadCloser that notices what goes by. Bytes are passed on
+// unchanged and as soon as they are there; a stream from which events are withheld is passed on event by event, comments
+// at once. Neither long lines nor long answers make it hold more than some 200 KiB.
+//
+// Read and Report are for one goroutine. Close may be called from another.
+type Answer struct {
+	body     io.ReadCloser
+	stream   bool
+	withhold bool
+	text     textSink
+	scan     scanner
+	sse      sse
+	usage    usageSum
+	err      error // what ended reading, io.EOF included
+	report   *Report
 
-// Read passes bytes on.
-func (a *Answer) Read(p []byte) (int, error) { return a.body.Read(p) }
+	// In withhold mode buf[out:ready] waits for the caller and buf[ready:] is the event being read.
+	buf        []byte
+	out, ready int
+	passing    bool // the event being read is too long and passes
+	dropped    bool // the last thing read was an event, and it was dropped
+}
+
+// NewAnswer wraps the body of an upstream's answer.
+func NewAnswer(body io.ReadCloser, o AnswerOptions) *Answer {
+	a := &Answer{body: body, stream: o.Stream, withhold: o.Stream && o.Withhold, text: textSink{count: o.Count}}
+	a.scan.sink = &a.text
+	a.sse.data = &a.scan
+	return a
+}
 
 // Close closes the upstream's body.
 func (a *Answer) Close() error { return a.body.Close() }
 
-// Report says what was seen.
-func (a *Answer) Report() Report { return Report{} }
+// Read passes on what the upstream sent. It returns as soon as it has something, and the upstream's error once all that
+// came before is passed on.
+func (a *Answer) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if a.withhold {
+		return a.readEvents(p)
+	}
+	n, err := a.fill(p)
+	a.look(p[:n])
+	return n, err
+}
+
+// fill reads something or fails; readers that return nothing too often fail, too.
+func (a *Answer) fill(p []byte) (n int, err error) {
+	if a.err != nil {
+		return 0, a.err
+	}
+	for range 100 {
+		if n, err = a.body.Read(p); n > 0 || err != nil {
+			a.err = err
+			return n, err
+		}
+	}
+	a.err = io.ErrNoProgress
+	return 0, a.err
+}
+
+// look reads a piece that passes.
+func (a *Answer) look(b []byte) {
+	if !a.stream {
+		a.scan.feed(b)
+		return
+	}
+	for len(b) > 0 {
+		n, what := a.sse.next(b)
+		if b = b[n:]; what == eventEnd {
+			a.endEvent()
+		}
+	}
+}
+
+// endEvent takes over what an event said.
+func (a *Answer) endEvent() {
+	if a.scan.valid() {
+		a.usage.merge(a.scan.usageSeen)
+	}
+	a.sse.reset()
+}
+
+func (a *Answer) readEvents(p []byte) (int, error) {
+	for a.out == a.ready {
+		if a.err != nil {
+			if a.ready == len(a.buf) {
+				return 0, a.err
+			}
+			a.ready = len(a.buf) // the rest is no whole event, but it is the caller's
+			break
+		}
+		a.buf = append(a.buf[:0], a.buf[a.ready:]...)
+		a.out, a.ready = 0, 0
+		held := len(a.buf)
+		a.buf = slices.Grow(a.buf, readSize)
+		n, _ := a.fill(a.buf[held : held+readSize])
+		a.buf = a.buf[:held+n]
+		a.sift(held)
+	}
+	n := copy(p, a.buf[a.out:a.ready])
+	a.out += n
+	return n, nil
+}
+
+// sift reads buf from at on, moves ready behind all that may pass, and cuts out what is withheld.
+func (a *Answer) sift(at int) {
+	for at < len(a.buf) {
+		n, what := a.sse.next(a.buf[at:])
+		at += n
+		tooLong := a.passing || at-a.ready > maxHeld
+		switch {
+		case what == eventEnd:
+			a.dropped = !tooLong && a.scan.onlyUsage()
+			a.endEvent()
+		case what != lateLF:
+			a.dropped = false
+		}
+		if a.dropped {
+			a.buf = append(a.buf[:a.ready], a.buf[at:]...)
+			at = a.ready
+		}
+		if a.passing = tooLong && a.sse.inEvent; a.passing || !a.sse.inEvent {
+			a.ready = at
+		}
+	}
+}
+
+// Report says what was seen, after reading has ended, however it ended. The text is counted unless the answer is
+// complete and reports a plausible usage, since then nobody needs to know. Later calls return the same.
+func (a *Answer) Report() Report {
+	if a.report != nil {
+		return *a.report
+	}
+	r := &Report{SawOutput: a.text.seen, Complete: a.sse.done}
+	if !a.stream {
+		r.Complete = a.scan.valid()
+	}
+	a.endEvent() // an answer may end without the empty line, and a JSON value is like one event
+	r.Usage, r.Reported, r.Invalid = a.usage.final(), a.usage.reported, a.usage.invalid
+	settled := r.Complete && r.Reported && !r.Invalid && (r.Usage.Output > 0 || !r.SawOutput)
+	if !settled && a.text.count != nil {
+		r.Counted = a.text.total()
+	}
+	a.text.pending, a.buf = nil, a.buf[:0:0]
+	if a.err != io.EOF {
+		r.Err = a.err
+	}
+	a.report = r
+	return *r
+}

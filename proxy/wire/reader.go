@@ -93,19 +93,9 @@ func (r *reader) end() error {
 // object reads an object that has a shape. visit must read the member's value; it gets the member's name, or "" when
 // the shape does not have it.
 func (r *reader) object(s *shape, visit func(name string) error) error {
-	if err := r.begin(); err != nil {
-		return err
-	}
 	var seen uint64
 	var others map[string]bool // names beyond the shape
-	for r.next() != '}' {
-		at, err := r.scalar()
-		if err != nil {
-			return err
-		}
-		name := r.text(at)
-		r.name = at
-		r.path = append(r.path, step{name: at})
+	return r.members(func(name string) error {
 		number, known := s.exact[name]
 		switch {
 		case known && seen&(1<<number) != 0, others[name]:
@@ -122,7 +112,23 @@ func (r *reader) object(s *shape, visit func(name string) error) error {
 			others[name] = true
 			name = ""
 		}
-		if err := visit(name); err != nil {
+		return visit(name)
+	})
+}
+
+// members reads an object that is not judged. visit must read the member's value.
+func (r *reader) members(visit func(name string) error) error {
+	if err := r.begin(); err != nil {
+		return err
+	}
+	for r.next() != '}' {
+		at, err := r.scalar()
+		if err != nil {
+			return err
+		}
+		r.name = at
+		r.path = append(r.path, step{name: at})
+		if err := visit(r.text(at)); err != nil {
 			return err
 		}
 		r.path = r.path[:len(r.path)-1]
@@ -154,14 +160,13 @@ func (r *reader) null() (bool, error) {
 	return true, err
 }
 
-// text is the decoded text of a string. A lone surrogate escape is U+FFFD, which is all AppendUnquote could complain
-// about in a string that was read.
+// text is the decoded text of a string.
 func (r *reader) text(at span) string {
 	quoted := r.body[at.start:at.end]
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return string(quoted[1 : len(quoted)-1])
 	}
-	r.scratch, _ = jsontext.AppendUnquote(r.scratch[:0], quoted)
+	r.scratch = appendUnescaped(r.scratch[:0], quoted[1:len(quoted)-1])
 	return string(r.scratch)
 }
 
