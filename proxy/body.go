@@ -13,7 +13,7 @@ import (
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
-// bodySlack is how much more than the declared or current size is asked for when a body grows.
+// bodySlack is the first room made for a body of unknown size.
 const bodySlack = 64 << 10
 
 // bodyGate bounds the bytes of request bodies that are in memory at one time.
@@ -123,7 +123,7 @@ func (s *Server) fill(b *heldBody, r *http.Request) error {
 	}
 	size := r.ContentLength + 1 // one more, so that the read that finds the end needs no growth
 	if r.ContentLength < 0 {
-		size = bodySlack
+		size = min(bodySlack, s.options.MaxBody+1)
 	}
 	if err := grow(size); err != nil {
 		return err
@@ -151,10 +151,11 @@ func (s *Server) fill(b *heldBody, r *http.Request) error {
 			}
 		}
 		if len(buffer) == cap(buffer) {
-			if err := grow(int64(cap(buffer))); err != nil {
+			larger := min(2*int64(cap(buffer)), s.options.MaxBody+1)
+			if err := grow(larger - int64(cap(buffer))); err != nil {
 				return err
 			}
-			buffer = append(make([]byte, 0, 2*cap(buffer)), buffer...)
+			buffer = append(make([]byte, 0, larger), buffer...)
 		}
 	}
 }

@@ -10,6 +10,8 @@ type Error struct {
 	Offset, Length int    // the part at fault, in bytes of the sentence given to Parse; within it, Length may be 0
 	Msg            string // what is wrong
 	Fix            string // what to do about it; never empty
+
+	settled bool // the fix is as good as it gets
 }
 
 // Error implements error: the message, then the fix.

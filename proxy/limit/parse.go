@@ -12,7 +12,7 @@ func Parse(sentence string, zone *time.Location) (Limit, error) {
 	if err == nil {
 		return l, nil
 	}
-	if better := rewrite(sentence); better != "" {
+	if better := rewrite(sentence); better != "" && !err.settled {
 		if _, again := parse(better, zone); again == nil {
 			err.Fix = "write `" + better + "`"
 		}
@@ -188,10 +188,16 @@ func (l *Limit) sensible(head []word) *Error {
 	case l.Kind == PerRequest && l.Unit == Requests:
 		return refuse("one request is always one request", "count tokens or dollars per request, or requests per minute")
 	case l.Kind == Per && l.Every > time.Hour && l.Burst == 0:
-		a := FormatAmount(l.Unit, l.Amount)
 		p := periodWords(l.Every)
-		return refuse("a bucket that refills over more than an hour must say how much may be spent at once (when full, it would allow twice the amount in the first "+p+")",
-			"write `"+a+" in any "+p+"`, or add the burst: `"+a+" per "+p+", burst "+formatNumber(l.Unit, max(1, l.Amount/10))+"`")
+		other, smaller := *l, *l
+		other.Kind, smaller.Burst = InAny, max(1, l.Amount/10)
+		if l.Every == day {
+			other.Kind, other.Period = Each, Day
+		}
+		err := refuse("a bucket that refills over more than an hour must say how much may be spent at once (when full, it would allow twice the amount in the first "+p+")",
+			"write `"+other.String()+"`, or say how much at once: `"+smaller.String()+"`")
+		err.settled = true
+		return err
 	}
 	return nil
 }

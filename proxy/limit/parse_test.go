@@ -80,7 +80,6 @@ func TestMistakesComeWithTheSentenceToWrite(t *testing.T) {
 		"$ 10 each month":                     "$10 each month",
 		"100k tokens per month":               "100k tokens each month",
 		"100k tokens per week":                "100k tokens each week",
-		"100k tokens per day":                 "100k tokens each day",
 		"200k tokens/min":                     "200k tokens per minute",
 		"200 k tokens per minute":             "200k tokens per minute",
 		"1,000 tokens per minute":             "1000 tokens per minute",
@@ -185,20 +184,27 @@ func TestRefusedSentences(t *testing.T) {
 	}
 }
 
-func TestFixesForLongBucketsAreSentencesThatParse(t *testing.T) {
-	_, err := limit.Parse("5k tokens per 2 hours", nil)
-	e, _ := errors.AsType[*limit.Error](err)
-	if e == nil {
-		t.Fatal("a bucket over two hours without a burst was accepted")
-	}
-	parts := strings.Split(e.Fix, "`")
-	for i := 1; i < len(parts); i += 2 {
-		if _, err := limit.Parse(parts[i], nil); err != nil {
-			t.Errorf("the fix proposes %q: %v", parts[i], err)
+func TestLongBucketsAreOfferedAnotherKindOrABurst(t *testing.T) {
+	for sentence, want := range map[string][2]string{
+		"5k tokens per 2 hours":                       {"5k tokens in any 2 hours", "5k tokens per 2 hours, burst 500"},
+		"$10 per day on gpt-5*, observe only":         {"$10 each day on gpt-5*, observe only", "$10 per day on gpt-5*, burst $1, observe only"},
+		"2 requests per 90 minutes, until 2027-01-31": {"2 requests in any 90 minutes, until 2027-01-31", "2 requests per 90 minutes, burst 1, until 2027-01-31"},
+	} {
+		_, err := limit.Parse(sentence, nil)
+		e, _ := errors.AsType[*limit.Error](err)
+		if e == nil {
+			t.Fatalf("%q was accepted", sentence)
 		}
-	}
-	if len(parts) != 5 {
-		t.Errorf("want two proposals, got %q", e.Fix)
+		parts := strings.Split(e.Fix, "`")
+		if len(parts) != 5 || parts[1] != want[0] || parts[3] != want[1] {
+			t.Errorf("%q: the fix is %q, want it to offer %q", sentence, e.Fix, want)
+			continue
+		}
+		for _, s := range want {
+			if _, err := limit.Parse(s, nil); err != nil {
+				t.Errorf("the fix proposes %q: %v", s, err)
+			}
+		}
 	}
 }
 

@@ -182,7 +182,7 @@ func (a *Answer) Report() Report {
 	if !settled && a.text.count != nil {
 		r.Counted = a.text.total()
 	}
-	a.text.pending, a.buf = nil, a.buf[:0:0]
+	a.text.pending = nil
 	if a.err != io.EOF {
 		r.Err = a.err
 	}

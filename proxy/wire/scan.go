@@ -1,0 +1,332 @@
+package wire
+
+// scanner reads one JSON value that arrives in pieces, in constant memory and without looking back. It notices what the
+// answer to a chat completion says at its top level (usage, choices, error) and hands on the text inside choices. It
+// checks as much of the grammar as it takes to tell members from text that imitates them.
+type scanner struct {
+	sink *textSink
+
+	phase   phase
+	depth   int
+	objects [maxScanDepth / 64]uint64 // a bit for every level: set for an object, clear for an array
+
+	isName bool       // the string being read is the name of a member
+	kind   stringKind // what to do with the string being read
+	escape escape
+	name   nameBuffer
+
+	top     topMember // the member of the top-level object that is being read
+	textual bool      // the name read last says that a string behind it is text of the answer
+
+	usage        []byte   // the text of the usage object that is being read
+	inUsage      bool     // it is being read
+	usageSeen    usageSum // of the usage objects read so far
+	usageObject  bool     // there was one
+	choices      bool     // there is a member choices that is not null...
+	choicesItems bool     // ...and not an empty array
+	failed       bool     // there is an error that is not null
+}
+
+// Bounds of the scanner. A value beyond them is passed on all the same, but not understood.
+const (
+	maxScanDepth  = 512
+	maxUsageBytes = 64 << 10
+)
+
+// A phase says what may come next.
+type phase uint8
+
+const (
+	wantValue phase = iota
+	wantValueOrEnd
+	wantName
+	wantNameOrEnd
+	wantColon
+	afterValue
+	inLiteral
+	inString
+	closed // the whole value was read
+	broken // this is not JSON, or beyond the bounds
+)
+
+type stringKind uint8
+
+const (
+	skipString stringKind = iota
+	keepName              // into name
+	keepText              // into sink
+)
+
+type topMember uint8
+
+const (
+	otherMember topMember = iota
+	usageMember
+	choicesMember
+	errorMember
+)
+
+// reset makes the scanner ready for the next value.
+func (s *scanner) reset() {
+	*s = scanner{sink: s.sink, usage: s.usage[:0]}
+}
+
+// valid reports whether exactly one JSON value was read.
+func (s *scanner) valid() bool { return s.phase == closed }
+
+// onlyUsage reports whether the value is the event that carries the usage of a stream and nothing else.
+func (s *scanner) onlyUsage() bool {
+	return s.valid() && s.usageObject && s.choices && !s.choicesItems && !s.failed
+}
+
+// feed reads the next piece.
+func (s *scanner) feed(b []byte) {
+	from := 0 // where the usage object begins in this piece
+	for i := 0; i < len(b); {
+		switch s.phase {
+		case inString:
+			i += s.feedString(b[i:])
+			continue
+		case inLiteral:
+			for i < len(b) && byteClass[b[i]] == literalByte {
+				i++
+			}
+			if i == len(b) {
+				continue
+			}
+			s.phase = afterValue
+		case broken:
+			return
+		}
+		c := b[i]
+		i++
+		switch byteClass[c] {
+		case blankByte:
+		case quoteByte:
+			s.beginString()
+		case literalByte:
+			s.beginLiteral(c)
+		case openByte:
+			s.open(c == '{')
+			if s.depth == 2 && c == '{' && s.top == usageMember {
+				s.usage, s.inUsage, s.usageObject, from = s.usage[:0], true, true, i-1
+			}
+		case closeByte:
+			s.close(c == '}')
+			if s.inUsage && s.depth == 1 {
+				s.keepUsage(b[from:i])
+				s.usageSeen.add(s.usage)
+				s.inUsage = false
+			}
+		case colonByte:
+			s.step(s.phase == wantColon, wantValue)
+		case commaByte:
+			next := wantValue
+			if s.inObject() {
+				next = wantName
+			}
+			s.step(s.phase == afterValue, next)
+		default:
+			s.phase = broken
+		}
+	}
+	if s.inUsage {
+		s.keepUsage(b[from:])
+	}
+}
+
+// step goes on to the next phase if that is allowed.
+func (s *scanner) step(allowed bool, next phase) {
+	if !allowed {
+		next = broken
+	}
+	s.phase = next
+}
+
+func (s *scanner) inObject() bool {
+	level := uint(s.depth - 1)
+	return s.depth > 0 && s.objects[level/64]&(1<<(level%64)) != 0
+}
+
+// beginValue notes that a value begins, and what its being there says at the top level.
+func (s *scanner) beginValue(object, array, null bool, next phase) {
+	s.step(s.phase == wantValue || s.phase == wantValueOrEnd, next)
+	if s.depth > 2 || null {
+		return
+	}
+	switch {
+	case s.top == usageMember && s.depth == 1 && !object:
+		s.usageSeen.invalid = true
+	case s.top == choicesMember && s.depth == 1:
+		s.choices = true
+		s.choicesItems = s.choicesItems || !array
+	case s.top == choicesMember:
+		s.choicesItems = true
+	case s.top == errorMember:
+		s.failed = true
+	}
+}
+
+func (s *scanner) open(object bool) {
+	next := wantValueOrEnd
+	if object {
+		next = wantNameOrEnd
+	}
+	s.beginValue(object, !object, false, next)
+	if s.depth == maxScanDepth {
+		s.phase = broken
+	}
+	if s.phase == broken {
+		return
+	}
+	bit := uint64(1) << (uint(s.depth) % 64)
+	if object {
+		s.objects[s.depth/64] |= bit
+	} else {
+		s.objects[s.depth/64] &^= bit
+	}
+	s.depth++
+	s.textual = false
+}
+
+func (s *scanner) close(object bool) {
+	empty := wantValueOrEnd
+	if object {
+		empty = wantNameOrEnd
+	}
+	if s.depth == 0 || s.inObject() != object || s.phase != afterValue && s.phase != empty {
+		s.phase = broken
+		return
+	}
+	s.depth--
+	s.textual = false
+	s.phase = afterValue
+	if s.depth == 0 {
+		s.phase = closed
+	}
+}
+
+func (s *scanner) beginLiteral(first byte) {
+	s.beginValue(false, false, first == 'n', inLiteral)
+	s.textual = false
+	if s.depth == 0 {
+		s.phase = broken // an answer is an object
+	}
+}
+
+func (s *scanner) beginString() {
+	s.escape = escape{}
+	if s.isName = s.phase == wantName || s.phase == wantNameOrEnd; !s.isName {
+		s.beginValue(false, false, false, inString)
+		s.kind = skipString
+		if s.textual {
+			s.kind = keepText
+		}
+		s.textual = false
+		return
+	}
+	s.phase, s.kind = inString, skipString
+	if s.depth == 1 {
+		s.top = otherMember
+	}
+	if s.depth == 1 || s.top == choicesMember {
+		s.kind = keepName
+		s.name.n = 0
+	}
+}
+
+// feedString reads a piece that begins inside a string, as far as the string goes, and returns the length read.
+func (s *scanner) feedString(b []byte) int {
+	for i := 0; i < len(b); {
+		if s.escape.state != 0 {
+			if s.kind == skipString {
+				s.escape.state = 0 // what is behind the backslash does not end the string: that is all we need
+			} else {
+				var buf [8]byte
+				s.keep(s.escape.feed(buf[:0], b[i]))
+			}
+			i++
+			continue
+		}
+		n := run(b[i:], '"', '\\')
+		if n > 0 && s.kind != skipString {
+			s.flushEscape()
+			s.keep(b[i : i+n])
+		}
+		if i += n; i == len(b) {
+			break
+		}
+		i++
+		if b[i-1] == '"' {
+			s.endString()
+			return i
+		}
+		s.escape.state = 1
+	}
+	return len(b)
+}
+
+func (s *scanner) flushEscape() {
+	if s.escape.high != 0 {
+		var buf [8]byte
+		s.keep(s.escape.flush(buf[:0]))
+	}
+}
+
+func (s *scanner) keep(b []byte) {
+	if s.kind == keepText {
+		s.sink.add(b)
+	} else {
+		s.name.add(b)
+	}
+}
+
+func (s *scanner) endString() {
+	s.flushEscape()
+	if !s.isName {
+		s.phase = afterValue
+		if s.depth == 0 {
+			s.phase = broken // an answer is an object
+		}
+		return
+	}
+	s.phase = wantColon
+	if s.kind != keepName {
+		return
+	}
+	name := s.name.b[:s.name.n]
+	if s.depth > 1 {
+		// The members that hold what a model said, in every dialect we know.
+		switch string(name) {
+		case "content", "refusal", "reasoning_content", "reasoning", "text", "name", "arguments", "input":
+			s.textual = true
+		}
+		return
+	}
+	switch string(name) {
+	case "usage":
+		s.top = usageMember
+	case "choices":
+		s.top = choicesMember
+	case "error":
+		s.top = errorMember
+	}
+}
+
+// keepUsage keeps a part of the usage object. One that is too long is kept as an empty text, which is invalid.
+func (s *scanner) keepUsage(b []byte) {
+	if len(s.usage)+len(b) > maxUsageBytes {
+		s.usageSeen.invalid = true
+		b = nil
+	}
+	s.usage = append(s.usage, b...)
+}
+
+// nameBuffer holds the decoded name of a member. A name that does not fit is not one we look for: it is kept cut off,
+// and the length of the buffer is more than that of any name we look for.
+type nameBuffer struct {
+	n int
+	b [24]byte
+}
+
+func (n *nameBuffer) add(b []byte) { n.n += copy(n.b[n.n:], b) }

@@ -1,0 +1,60 @@
+package wire
+
+import "unicode/utf8"
+
+// maxPending bounds the text that is kept before it is counted.
+const maxPending = 64 << 10
+
+// textSink gathers the text of an answer. It is counted late, because counting costs more than relaying and an answer
+// that reports its usage need not be counted at all; only beyond maxPending is a batch counted at once.
+type textSink struct {
+	count   func(string) int64 // nil: nothing is kept
+	pending []byte
+	counted int64
+	seen    bool // there was text
+}
+
+// add takes a piece of text. What is counted does not depend on how the text was cut into pieces.
+func (t *textSink) add(b []byte) {
+	t.seen = t.seen || len(b) > 0
+	if t.count == nil {
+		return
+	}
+	for len(b) > 0 {
+		n := min(len(b), maxPending-len(t.pending))
+		t.pending = append(t.pending, b[:n]...)
+		if b = b[n:]; len(t.pending) == maxPending {
+			t.countUpTo(batchEnd(t.pending))
+		}
+	}
+}
+
+// total counts what is pending and returns the tokens of all text so far.
+func (t *textSink) total() int64 {
+	t.countUpTo(len(t.pending))
+	return t.counted
+}
+
+func (t *textSink) countUpTo(end int) {
+	if end > 0 {
+		t.counted += t.count(string(t.pending[:end]))
+		t.pending = t.pending[:copy(t.pending, t.pending[end:])]
+	}
+}
+
+// batchEnd is where to cut text so that the two sides have as many tokens as the whole: before a space, which begins a
+// token in every vocabulary, or failing that between characters.
+func batchEnd(b []byte) int {
+	const near = 1 << 10
+	for end := len(b) - 1; end > len(b)-near; end-- {
+		if b[end] == ' ' && b[end-1] != ' ' {
+			return end
+		}
+	}
+	for end := len(b); end > len(b)-utf8.UTFMax; end-- {
+		if r, size := utf8.DecodeLastRune(b[:end]); r != utf8.RuneError || size != 1 {
+			return end
+		}
+	}
+	return len(b) // not UTF-8: any place is as good
+}

@@ -1,0 +1,114 @@
+package wire
+
+import (
+	"errors"
+
+	"github.com/tokenfare/tokenfare/cost"
+)
+
+// usageSum gathers usage objects: of each figure it keeps the largest, since some providers report as they go.
+type usageSum struct {
+	usage    cost.Usage
+	reported bool // a usage object was understood
+	invalid  bool // there was one that cannot be true
+}
+
+// add takes the text of a usage object. One without any figure says nothing.
+func (u *usageSum) add(text []byte) {
+	usage, figures, err := parseUsage(text)
+	switch {
+	case err != nil:
+		u.invalid = true
+	case figures:
+		u.merge(usageSum{usage: usage, reported: true})
+	}
+}
+
+func (u *usageSum) merge(other usageSum) {
+	u.reported = u.reported || other.reported
+	u.invalid = u.invalid || other.invalid
+	a, b := &u.usage, other.usage
+	a.Input, a.CachedInput, a.CacheWrite = max(a.Input, b.Input), max(a.CachedInput, b.CachedInput), max(a.CacheWrite, b.CacheWrite)
+	a.Output, a.Reasoning = max(a.Output, b.Output), max(a.Reasoning, b.Reasoning)
+}
+
+// final is the usage with its parts inside their wholes. Some providers report cached input beside the input rather
+// than inside it; without this, subtracting it would give credit.
+func (u *usageSum) final() cost.Usage {
+	f := u.usage
+	f.CachedInput = min(f.CachedInput, f.Input)
+	f.CacheWrite = min(f.CacheWrite, f.Input-f.CachedInput)
+	f.Reasoning = min(f.Reasoning, f.Output)
+	return f
+}
+
+var errUsage = errors.New("usage figures must be plain whole numbers")
+
+// parseUsage reads a usage object of a chat completion. The output is the larger of completion_tokens and what
+// total_tokens leaves beside the prompt: some providers leave reasoning out of the former only.
+func parseUsage(text []byte) (u cost.Usage, figures bool, err error) {
+	var total, hasPrompt, completion int64
+	r := newReader(text, &Request{})
+	if r.next() != '{' {
+		return u, false, errUsage
+	}
+	err = r.members(func(name string) error {
+		switch name {
+		case "prompt_tokens":
+			hasPrompt = 1
+			return r.figure(&u.Input, &figures)
+		case "completion_tokens":
+			return r.figure(&completion, &figures)
+		case "total_tokens":
+			return r.figure(&total, &figures)
+		case "prompt_tokens_details":
+			return r.details(map[string]*int64{"cached_tokens": &u.CachedInput, "cache_write_tokens": &u.CacheWrite})
+		case "completion_tokens_details":
+			return r.details(map[string]*int64{"reasoning_tokens": &u.Reasoning})
+		default:
+			return r.walk(func(span, bool) {})
+		}
+	})
+	if hasPrompt == 0 {
+		u.Input = max(0, total-completion)
+	}
+	u.Output = max(completion, total-u.Input)
+	return u, figures, err
+}
+
+// details reads the figures of a details object, or null.
+func (r *reader) details(figures map[string]*int64) error {
+	if null, err := r.null(); null || err != nil {
+		return err
+	}
+	if r.next() != '{' {
+		return errUsage
+	}
+	return r.members(func(name string) error {
+		if into := figures[name]; into != nil {
+			var any bool
+			return r.figure(into, &any)
+		}
+		return r.walk(func(span, bool) {})
+	})
+}
+
+// figure reads a number of tokens, or null. Of a repeated member it keeps the largest.
+func (r *reader) figure(into *int64, found *bool) error {
+	if null, err := r.null(); null || err != nil {
+		return err
+	}
+	if r.next() != '0' {
+		return errUsage
+	}
+	at, err := r.scalar()
+	if err != nil {
+		return err
+	}
+	n, ok := plainInteger(r.body[at.start:at.end])
+	if !ok {
+		return errUsage
+	}
+	*into, *found = max(*into, n), true
+	return nil
+}
