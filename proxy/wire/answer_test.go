@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -246,7 +247,7 @@ func TestAnswerStream(t *testing.T) {
 
 func TestAnswerPassesBytesAtOnce(t *testing.T) {
 	pieces := []string{"da", `ta: {"choices":[{"delta":{"content":"x"}`, "}]}\n", "\nda", "ta: 1\n\ndata: 2\n\nd", "ata: [DONE]", "\n\n", ": ping", "\n"}
-	a := NewAnswer(&scripted{pieces: bytes2(pieces)}, AnswerOptions{Stream: true})
+	a := NewAnswer(&scripted{pieces: slices.Clone(pieces)}, AnswerOptions{Stream: true})
 	for _, want := range pieces {
 		expectRead(t, a, want)
 	}
@@ -254,7 +255,7 @@ func TestAnswerPassesBytesAtOnce(t *testing.T) {
 
 func TestAnswerPassesEventsAtOnceWhenItWithholds(t *testing.T) {
 	pieces := []string{"da", "ta: 1\n", "\nda", "ta: 2\n\ndata: 3\n\n: pi", "ng\n", usageEvent[:80], usageEvent[80:] + "data: [DONE]", "\n\n", "data: rest"}
-	a := NewAnswer(&scripted{pieces: bytes2(pieces)}, AnswerOptions{Stream: true, Withhold: true})
+	a := NewAnswer(&scripted{pieces: slices.Clone(pieces)}, AnswerOptions{Stream: true, Withhold: true})
 	for _, want := range []string{"data: 1\n\n", "data: 2\n\ndata: 3\n\n: pi", "ng\n", "data: [DONE]\n\n", "data: rest"} {
 		expectRead(t, a, want)
 	}
@@ -336,8 +337,6 @@ func TestAnswerCountsInBatchesCutBetweenWords(t *testing.T) {
 		})
 	}
 }
-
-func bytes2(pieces []string) []string { return append([]string(nil), pieces...) }
 
 func expectRead(t *testing.T, r io.Reader, want string) {
 	t.Helper()
