@@ -198,7 +198,7 @@ func (d *decoder) choice(n *yaml.Node, what string, words ...string) string {
 		return ""
 	}
 	if !slices.Contains(words, s) {
-		d.problem(n, "write "+strings.Join(words, " or "), "%s does not know this word", what)
+		d.problem(n, "write "+strings.Join(words, " or "), "%s must be %s", what, strings.Join(words, " or "))
 		return ""
 	}
 	return s

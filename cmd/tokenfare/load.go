@@ -28,7 +28,7 @@ func loadSource(main *source, out *problems) (*Config, error) {
 	c := defaultConfig()
 	c.root = main
 	c.watch(main.name)
-	broken := len(out.list)
+	unread := len(out.list) > 0 // what cannot be parsed may hold the names that others refer to
 	c.decode(main, out)
 	seen := map[string]bool{}
 	for _, f := range c.includes {
@@ -48,11 +48,11 @@ func loadSource(main *source, out *problems) (*Config, error) {
 			seen[p] = true
 			before := len(out.list)
 			s := readSource(p, len(seen), out)
+			unread = unread || len(out.list) > before
 			c.decodeIncluded(s, out)
-			broken += len(out.list) - before
 		}
 	}
-	if main.root != nil || broken == 0 {
+	if !unread && (main.root == nil || main.root.Kind == yaml.MappingNode) {
 		c.verify(out)
 	}
 	if err := out.err(); err != nil {

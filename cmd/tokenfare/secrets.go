@@ -12,11 +12,11 @@ import (
 // a secret by its shape, or by the name before it, is masked as well.
 type secrets struct{ known []string }
 
-const masked = "***"
+const stars = "***"
 
 var (
 	// Values of members that are named like secrets, up to the end of the value.
-	secretMember = regexp.MustCompile(`(?i)["']?[\w-]*(?:\bkey|_key|apikey|token|secret|passw|credential|authorization|hash)[\w-]*["']?\s*:\s*(?:"[^"]*"?|'[^']*'?|[^\s,{}\[\]#]+)`)
+	secretMember = regexp.MustCompile(`(?i)["']?[\w-]*(?:\bkey|_key|apikey|token|secret|passw|credential|authorization|hash)[\w-]*["']?\s*:\s*(?:\$\{[^}]*\}|"[^"]*"?|'[^']*'?|[^\s,{}\[\]#]+)`)
 	secretValue  = regexp.MustCompile(`:\s*["']?`)
 	notSecret    = regexp.MustCompile(`^(?:\$\{?\w+\}?|sha256:[0-9a-fA-F…]*)$`)
 	plainMember  = regexp.MustCompile(`(?i)(?:_file|_tokens|^["']?keys)["']?\s*:`)
@@ -35,23 +35,28 @@ func (s *secrets) add(text string) {
 	}
 }
 
-// mask replaces every secret in a text.
+// mask replaces every secret in a text of ours.
 func (s *secrets) mask(text string) string {
-	shown, _, _ := s.maskLine(text, 1, 1)
+	shown, _, _ := cover(text, s.shapes(text), 1, 1)
 	return shown
 }
 
-// maskLine replaces every secret in a line and says where the part at col, width characters long, stands then.
+// maskLine replaces every secret in a line of a file, by the name before it, too, and says where the part at col, width
+// characters long, stands then.
 func (s *secrets) maskLine(line string, col, width int) (string, int, int) {
+	return cover(line, append(s.shapes(line), named(line)...), col, width)
+}
+
+func cover(line string, spans [][2]int, col, width int) (string, int, int) {
 	var b strings.Builder
 	done, chars := 0, 0
 	newCol, end := col, col+width
 	newEnd := end
-	for _, span := range s.find(line) {
+	for _, span := range merged(spans) {
 		b.WriteString(line[done:span[0]])
 		chars += utf8.RuneCountInString(line[done:span[0]])
 		was := utf8.RuneCountInString(line[span[0]:span[1]])
-		shift := len(masked) - was
+		shift := len(stars) - was
 		switch from, to := chars+1, chars+was; {
 		case col > to:
 			newCol += shift
@@ -62,9 +67,9 @@ func (s *secrets) maskLine(line string, col, width int) (string, int, int) {
 		case end >= to:
 			newEnd += shift
 		case end > from:
-			newEnd += from + len(masked) - end
+			newEnd += from + len(stars) - end
 		}
-		b.WriteString(masked)
+		b.WriteString(stars)
 		chars += was
 		done = span[1]
 	}
@@ -72,8 +77,8 @@ func (s *secrets) maskLine(line string, col, width int) (string, int, int) {
 	return b.String(), newCol, max(1, newEnd-newCol)
 }
 
-// find returns the byte ranges to mask, in order, none overlapping.
-func (s *secrets) find(line string) [][2]int {
+// shapes finds known secrets and what looks like one, as byte ranges.
+func (s *secrets) shapes(line string) [][2]int {
 	var out [][2]int
 	for _, k := range s.known {
 		for from := 0; ; {
@@ -83,19 +88,6 @@ func (s *secrets) find(line string) [][2]int {
 			}
 			out = append(out, [2]int{from + i, from + i + len(k)})
 			from += i + len(k)
-		}
-	}
-	for _, m := range secretMember.FindAllStringIndex(line, -1) {
-		value := secretValue.FindStringIndex(line[m[0]:m[1]])
-		from, to := m[0]+value[1], m[1]
-		if plainMember.MatchString(line[m[0]:from]) {
-			continue
-		}
-		if to > from && (line[to-1] == '"' || line[to-1] == '\'') {
-			to--
-		}
-		if to > from && !notSecret.MatchString(line[from:to]) {
-			out = append(out, [2]int{from, to})
 		}
 	}
 	for _, m := range secretPrefix.FindAllStringIndex(line, -1) {
@@ -110,14 +102,38 @@ func (s *secrets) find(line string) [][2]int {
 	for _, m := range userinfo.FindAllStringIndex(line, -1) {
 		out = append(out, [2]int{m[0] + len("://"), m[1] - 1})
 	}
-	slices.SortFunc(out, func(a, b [2]int) int { return a[0] - b[0] })
-	merged := out[:0]
-	for _, span := range out {
-		if n := len(merged); n > 0 && span[0] <= merged[n-1][1] {
-			merged[n-1][1] = max(merged[n-1][1], span[1])
+	return out
+}
+
+// named finds the values of members that are called like secrets.
+func named(line string) [][2]int {
+	var out [][2]int
+	for _, m := range secretMember.FindAllStringIndex(line, -1) {
+		value := secretValue.FindStringIndex(line[m[0]:m[1]])
+		from, to := m[0]+value[1], m[1]
+		if plainMember.MatchString(line[m[0]:from]) {
 			continue
 		}
-		merged = append(merged, span)
+		if to > from && (line[to-1] == '"' || line[to-1] == '\'') {
+			to--
+		}
+		if to > from && !notSecret.MatchString(line[from:to]) {
+			out = append(out, [2]int{from, to})
+		}
 	}
-	return merged
+	return out
+}
+
+// merged puts ranges in order and joins those that overlap.
+func merged(spans [][2]int) [][2]int {
+	slices.SortFunc(spans, func(a, b [2]int) int { return a[0] - b[0] })
+	out := spans[:0]
+	for _, span := range spans {
+		if n := len(out); n > 0 && span[0] <= out[n-1][1] {
+			out[n-1][1] = max(out[n-1][1], span[1])
+			continue
+		}
+		out = append(out, span)
+	}
+	return out
 }

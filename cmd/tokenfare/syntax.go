@@ -34,7 +34,7 @@ func (s *source) syntax(err error) problem {
 	case strings.Contains(e.Message, "anchor") || strings.Contains(e.ContextMsg, "alias"):
 		if m := find(bareStar, line); m != nil {
 			at.col, at.width = m.col, m.width
-			return problem{at: at, msg: "in YAML a bare * refers to an anchor; here it begins a pattern", fix: "quote it: \"" + m.text + "\""}
+			return problem{at: at, msg: "in YAML a bare * refers to an anchor; here it begins a pattern", fix: "quote it: \"" + strings.TrimSuffix(m.text, ":") + "\""}
 		}
 	case strings.Contains(e.Message, "cannot start any token") && strings.Contains(indent, "\t"):
 		at.col = utf8.RuneCountInString(line[:strings.Index(indent, "\t")]) + 1
@@ -53,6 +53,8 @@ func (s *source) syntax(err error) problem {
 		at.line, at.col = e.ContextMark.Line, e.ContextMark.Column
 		closing := e.Message[len(e.Message)-2 : len(e.Message)-1]
 		return problem{at: at, msg: "the list or mapping that begins here does not end where it should", fix: "close it with " + closing + ", put commas between its parts, and quote values that contain brackets, braces, commas or colons"}
+	case s.openQuote(at.line) != nil:
+		return problem{at: *s.openQuote(at.line), msg: "this quote is not closed on its line", fix: "close it at the end of the value"}
 	case strings.Contains(e.Message, "did not find expected key"), strings.Contains(e.Message, "did not find expected '-'"):
 		return problem{at: at, msg: "this does not continue what stands above it", fix: "indent it like its neighbours above, or quote the value it belongs to"}
 	}
@@ -69,7 +71,7 @@ type found struct {
 func find(re *regexp.Regexp, line string) *found {
 	for _, m := range re.FindAllStringSubmatchIndex(line, -1) {
 		from, to := m[len(m)-2], m[len(m)-1]
-		if quoted(line[:from]) {
+		if openAfter(line[:from]) != 0 {
 			continue
 		}
 		return &found{text: line[from:to], col: utf8.RuneCountInString(line[:from]) + 1, width: utf8.RuneCountInString(line[from:to])}
@@ -77,8 +79,8 @@ func find(re *regexp.Regexp, line string) *found {
 	return nil
 }
 
-// quoted reports whether a quote or a comment is open after the text.
-func quoted(text string) bool {
+// openAfter returns the quote, or the # of a comment, that is open after the text; 0 if there is none.
+func openAfter(text string) rune {
 	var open rune
 	last := ' '
 	for _, r := range text {
@@ -97,5 +99,17 @@ func quoted(text string) bool {
 		}
 		last = r
 	}
-	return open != 0
+	return open
+}
+
+// openQuote finds the first line before the given one that leaves a quote open: what YAML reads on from there is
+// rarely what was meant, and the complaint comes lines later.
+func (s *source) openQuote(before int) *place {
+	for i, line := range s.lines[:before-1] {
+		if q := openAfter(line); q == '"' || q == '\'' {
+			at := strings.LastIndexByte(line, byte(q))
+			return &place{file: s, line: i + 1, col: utf8.RuneCountInString(line[:at]) + 1, width: utf8.RuneCountInString(line[at:])}
+		}
+	}
+	return nil
 }

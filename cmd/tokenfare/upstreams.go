@@ -41,6 +41,8 @@ func (d *decoder) url(n *yaml.Node, what string) string {
 	}
 	u, err := url.Parse(s)
 	switch {
+	case !strings.Contains(s, "://"):
+		d.problem(n, "write https://"+s+", or http:// for a server nearby", "the url does not begin with https:// or http://")
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Hostname() == "":
 		d.problem(n, "write a base URL such as https://api.openai.com/v1 or http://localhost:11434/v1", "the url is not an http or https address")
 	case u.User != nil:

@@ -92,7 +92,7 @@ func (c *Config) verifyModels(out *problems) {
 			m.Upstream = names[0]
 		case m.Upstream == "":
 			if m.upstreamAt == m.at {
-				out.add(m.at, suggest("", names), "model %s does not say which upstream serves it", m.Pattern)
+				out.add(m.at, "add upstream: "+strings.Join(names, " or "), "model %s does not say which upstream serves it", m.Pattern)
 			}
 		case !slices.Contains(names, m.Upstream):
 			out.add(m.upstreamAt, suggest(m.Upstream, names), "there is no upstream %q", m.Upstream)
