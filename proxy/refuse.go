@@ -126,7 +126,7 @@ func (x *exchange) worstShortage(ctx context.Context, d limiter.Decision) (short
 
 func (d *draws) short(i int, wait time.Duration) shortage {
 	s := shortage{budget: d.budgets[i], state: d.charges[i].State, need: d.charges[i].N, wait: wait}
-	s.heldOnly = s.need <= addSaturating(s.state.Remaining, s.state.Held)
+	s.heldOnly = s.need <= s.state.Limit-s.state.Used
 	if s.heldOnly && !s.budget.refills() {
 		// When running calls will end is not ours to know: the guess grows with how many there are, from 1 to 10 seconds.
 		s.wait = time.Duration(min(10, max(1, s.state.Open))) * time.Second

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	stdlog "log"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/limiter"
+	"github.com/tokenfare/tokenfare/proxy"
+)
+
+// afterDrain is how long calls that were cut at the end of the drain have to be settled.
+const afterDrain = 5 * time.Second
+
+// app is the running program: the proxy and its listeners.
+type app struct {
+	config   *Config
+	log      *slog.Logger
+	limiter  *limiter.Memory
+	catalog  *cost.Catalog
+	registry *prometheus.Registry
+	server   *proxy.Server
+	reloads  *prometheus.CounterVec // by result: ok or refused
+	reload   *reloader              // nil: nothing to read again
+	ready    func(proxy, admin string) // called once both listen; may be nil
+}
+
+func newRegistry() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+// run listens, serves until ctx ends or a signal comes, then drains. It returns nil after an orderly end.
+func (a *app) run(ctx context.Context) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	main, admin, err := a.listen()
+	if err != nil {
+		return err
+	}
+	failed := make(chan error, 2)
+	go func() { failed <- a.serveMain(main) }()
+	go func() { failed <- admin.server.Serve(admin.listener) }()
+	a.log.Info("listening", "listener", "proxy", "addr", main.listener.Addr().String(), "tls", main.server.TLSConfig != nil)
+	a.log.Info("listening", "listener", "admin", "addr", admin.listener.Addr().String())
+	if a.ready != nil {
+		a.ready(main.listener.Addr().String(), admin.listener.Addr().String())
+	}
+	if a.reload != nil {
+		reloading, stopReloading := context.WithCancel(ctx)
+		defer stopReloading()
+		go a.reload.run(reloading)
+	}
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	stop() // a second signal kills as usual
+	a.drain(main.server)
+	admin.server.Close() //nolint:errcheck // nothing on it needs an orderly end
+	return nil
+}
+
+func (a *app) serveMain(m listening) error {
+	if m.server.TLSConfig != nil {
+		return m.server.ServeTLS(m.listener, "", "")
+	}
+	return m.server.Serve(m.listener)
+}
+
+// drain says "not ready", waits for load balancers to notice, lets running calls end, and cuts those that take too long.
+func (a *app) drain(server *http.Server) {
+	a.server.Drain()
+	a.log.Info("draining", "delay", a.config.Timeouts.ShutdownDelay.String(), "at_most", a.config.Timeouts.Drain.String())
+	time.Sleep(a.config.Timeouts.ShutdownDelay)
+	ctx, cancel := context.WithTimeout(context.Background(), a.config.Timeouts.Drain)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		a.log.Warn("drain time is over; cutting the calls that still run")
+		server.Close() //nolint:errcheck // what matters is that connections are closed
+	}
+	settled, cancelSettled := context.WithTimeout(context.Background(), afterDrain)
+	defer cancelSettled()
+	if err := a.server.Wait(settled); err != nil {
+		a.log.Error("calls were still unsettled at exit")
+	}
+	a.log.Info("stopped")
+}
+
+// listening is a server and where it listens.
+type listening struct {
+	server   *http.Server
+	listener net.Listener
+}
+
+func (a *app) listen() (main, admin listening, err error) {
+	main.server = a.httpServer(a.server)
+	if a.config.TLS != nil {
+		certificate, err := newCertificate(a.config.TLS.Cert, a.config.TLS.Key)
+		if err != nil {
+			return main, admin, err
+		}
+		main.server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.get}
+	}
+	admin.server = a.httpServer(a.adminHandler())
+	if main.listener, err = net.Listen("tcp", a.config.Listen); err != nil {
+		return main, admin, listenError("listen", a.config.Listen, err)
+	}
+	if admin.listener, err = net.Listen("tcp", a.config.Admin.Listen); err != nil {
+		main.listener.Close() //nolint:errcheck // the error that matters is returned
+		return main, admin, listenError("admin.listen", a.config.Admin.Listen, err)
+	}
+	return main, admin, nil
+}
+
+func listenError(setting, address string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%s: %s is in use by another program; stop it or choose another port", setting, address)
+	}
+	return fmt.Errorf("%s: %w", setting, err)
+}
+
+func (a *app) httpServer(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: a.config.Timeouts.RequestHeader,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          stdlog.New(io.Discard, "", 0), // it may quote what clients send
+	}
+}
+
+// adminHandler serves what operators look at, on a listener of its own.
+func (a *app) adminHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{Registry: a.registry}))
+	mux.Handle("GET /healthz", a.server)
+	mux.Handle("GET /readyz", a.server)
+	return mux
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tokenfare/tokenfare/proxy"
+)
+
+// pollEvery is how often the files are looked at. Their content decides, not their time: Kubernetes swaps links.
+const pollEvery = 3 * time.Second
+
+// reloader puts a changed configuration into effect. A file with mistakes keeps the running policy and says so.
+type reloader struct {
+	path    string
+	app     *app
+	config  *Config // the one in effect
+	content [sha256.Size]byte
+	every   time.Duration
+}
+
+func newReloader(path string, config *Config, a *app) *reloader {
+	return &reloader{path: path, app: a, config: config, content: contentOf(config.watched), every: pollEvery}
+}
+
+// run reloads on SIGHUP and when content changes, until ctx ends.
+func (r *reloader) run(ctx context.Context) {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	tick := time.NewTicker(r.every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangup:
+			r.reload("signal")
+		case <-tick.C:
+			if contentOf(r.config.watched) != r.content {
+				r.reload("content")
+			}
+		}
+	}
+}
+
+func (r *reloader) reload(why string) {
+	// Taken before reading: a change that comes in between is seen by the next look.
+	r.content = contentOf(r.config.watched)
+	config, err := loadConfig(r.path)
+	if err != nil {
+		r.refuse(why, err)
+		return
+	}
+	spec, warnings, err := config.compile()
+	if err != nil {
+		r.refuse(why, err)
+		return
+	}
+	if err := mayListen(r.config.Listen, spec); err != nil {
+		r.refuse(why, err)
+		return
+	}
+	policy, err := proxy.NewPolicy(spec, r.app.limiter, r.app.catalog)
+	if err != nil {
+		r.refuse(why, err)
+		return
+	}
+	r.app.server.SetPolicy(policy)
+	r.app.reloads.WithLabelValues("ok").Inc()
+	for _, w := range warnings {
+		r.app.log.Warn("config", "warning", w)
+	}
+	if needs := restartNeeded(r.config, config); len(needs) > 0 {
+		r.app.log.Warn("config", "warning", strings.Join(needs, ", ")+": changes of these take effect at the next start")
+	}
+	r.app.log.Info("configuration reloaded", "file", r.path, "because_of", why)
+	r.config = config
+	r.content = contentOf(config.watched)
+}
+
+func (r *reloader) refuse(why string, err error) {
+	r.app.reloads.WithLabelValues("refused").Inc()
+	r.app.log.Error("configuration not reloaded; the running one stays in effect", "file", r.path, "because_of", why, "error", err.Error())
+}
+
+// restartNeeded names the settings that changed and are only read at the start.
+func restartNeeded(old, fresh *Config) []string {
+	var names []string
+	changed := func(name string, differs bool) {
+		if differs {
+			names = append(names, name)
+		}
+	}
+	changed("listen", old.Listen != fresh.Listen)
+	changed("admin", old.Admin != fresh.Admin)
+	changed("tls", (old.TLS == nil) != (fresh.TLS == nil) || old.TLS != nil && *old.TLS != *fresh.TLS)
+	changed("store", old.Store != fresh.Store)
+	changed("max_body", old.MaxBody != fresh.MaxBody)
+	changed("max_buffered", old.MaxBuffered != fresh.MaxBuffered)
+	a, b := old.Timeouts, fresh.Timeouts
+	a.Headers = b.Headers // compiled into the policy
+	changed("timeouts", a != b)
+	return names
+}
+
+// contentOf digests every file that the paths and globs name.
+func contentOf(patterns []string) [sha256.Size]byte {
+	h := sha256.New()
+	for _, pattern := range patterns {
+		files, _ := filepath.Glob(pattern) //nolint:errcheck // a bad pattern was a mistake when the configuration was read
+		if len(files) == 0 {
+			files = []string{pattern}
+		}
+		slices.Sort(files)
+		for _, file := range files {
+			h.Write([]byte(file + "\x00"))
+			content, err := os.ReadFile(file)
+			if err != nil {
+				io.WriteString(h, "unreadable") //nolint:errcheck // a hash takes everything
+			}
+			digest := sha256.Sum256(bytes.TrimSpace(content))
+			h.Write(digest[:])
+		}
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
