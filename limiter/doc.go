@@ -1,3 +1,60 @@
-// Package limiter counts what callers spend against budgets and says when a
-// refused call could pass.
+// Package limiter counts what callers spend against budgets, refuses what
+// would go over, and says exactly when a refused call could pass. It knows
+// names, amounts and time; what the amounts stand for is the caller's affair.
+//
+// # Words
+//
+// A [Budget] is one counter with a name. Its [Rule] says how much may be spent
+// over what time:
+//
+//   - [TokenBucket]: a burst at once, then a steady rate. Smooth.
+//   - [SlidingWindow]: never more than the limit in any stretch of that length.
+//   - [CalendarQuota]: so much an hour, day, week, month or quarter, in a time
+//     zone, as invoices have it.
+//   - [Total]: so much, once.
+//
+// A [Charge] is an amount to take from a budget. One call may charge several
+// and takes all or none. The answer is a [Decision]; what each budget then
+// looks like is in the [State] of its charge.
+//
+// # Which call
+//
+// [TryAcquire] is for callers who know the cost. Where it is known only
+// afterwards, [Limiter.Reserve] takes an estimate, and the [Reservation] is
+// settled at the true amount:
+//
+//	r, d, err := l.Reserve(ctx, charges)
+//	if err != nil {
+//		return err // misuse, or a store that cannot answer
+//	}
+//	if !d.OK {
+//		return refuse(charges[d.Refused], d.RetryAfter)
+//	}
+//	defer r.Cancel(ctx) // does nothing after Settle
+//	...
+//	return r.Settle(ctx, actual)
+//
+// Until then the whole estimate is held: it counts, but is told apart from
+// what was used, so that a refusal caused by calls in flight (HeldOnly) is not
+// taken for an empty purse. What was not used goes back where it was taken,
+// never where it would let somebody spend it twice; what was used beyond the
+// estimate is debt, which time repays before anything more is admitted.
+// [Limiter.Inc] counts what cannot be refused any more. [Limiter.Peek] asks.
+//
+// # Promises
+//
+// Admission is exact. Whatever the interleaving, a bucket admits in any time t
+// no more than Size + t × Refill / Every, a window no more than Limit in any
+// Window, and so on, counting what was truly used, apart from what Inc and
+// overruns add. Waiting RetryAfter is enough if nobody else spends, and a
+// nanosecond less is not. A refusal changes nothing. Amounts are int64 and
+// never wrap: a sum that does not fit is an error, or is cut off where
+// Settle must not fail.
+//
+// # What it will not do
+//
+// It does not queue or sleep: the caller knows what waiting is worth. It does
+// not share budgets between processes; [Memory] forgets them when the process
+// ends. It does not drop budgets, so their names must not come from the
+// network. It does not end reservations that were forgotten: they stay held.
 package limiter

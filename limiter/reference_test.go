@@ -1,7 +1,6 @@
 package limiter_test
 
 import (
-	"math/big"
 	"time"
 
 	"github.com/tokenfare/tokenfare/limiter"
@@ -54,17 +53,14 @@ func (b *refBudget) sum(zeroHeld bool, counts func(*refCharge) bool) (n int64) {
 }
 
 // bucketDeficit replays the log: refill up to the size, then the charge. A new
-// size moves the level with it.
+// size moves the level with it. Levels are in parts of 1/Every of a unit, which
+// is exact, and histories are short enough for 64 bits.
 func (b *refBudget) bucketDeficit(at time.Duration, zeroHeld bool) int64 {
 	r := b.first.(limiter.TokenBucket)
-	level, size := new(big.Rat).SetInt64(r.Size), new(big.Rat).SetInt64(r.Size)
-	last := time.Duration(0)
+	unit := int64(r.Every)
+	level, last := r.Size*unit, time.Duration(0)
 	refill := func(to time.Duration) {
-		gain := big.NewRat(int64(to-last), int64(r.Every))
-		level.Add(level, gain.Mul(gain, new(big.Rat).SetInt64(r.Refill)))
-		if level.Cmp(size) > 0 {
-			level.Set(size)
-		}
+		level = min(r.Size*unit, level+int64(to-last)*r.Refill)
 		last = to
 	}
 	for _, c := range b.log {
@@ -72,17 +68,15 @@ func (b *refBudget) bucketDeficit(at time.Duration, zeroHeld bool) int64 {
 			continue
 		}
 		refill(c.at)
-		level.Sub(level, new(big.Rat).SetInt64(c.n))
+		level -= c.n * unit
 		if c.rule != nil {
-			level.Sub(level, size)
-			r = c.rule.(limiter.TokenBucket)
-			level.Add(level, size.SetInt64(r.Size))
+			newer := c.rule.(limiter.TokenBucket)
+			level += (newer.Size - r.Size) * unit
+			r = newer
 		}
 	}
 	refill(at)
-	level.Sub(size, level)
-	up := new(big.Int).Add(level.Num(), new(big.Int).Sub(level.Denom(), big.NewInt(1)))
-	return up.Div(up, level.Denom()).Int64()
+	return (r.Size*unit - level + unit - 1) / unit
 }
 
 // windowLeaves is when what was taken at an instant stops counting.
@@ -152,8 +146,7 @@ func (b *refBudget) overBound() int64 {
 			}
 			refilled := int64(0)
 			if r, ok := b.rule.(limiter.TokenBucket); ok {
-				gain := new(big.Int).Mul(big.NewInt(int64(c.at-from.at)), big.NewInt(r.Refill))
-				refilled = gain.Div(gain, big.NewInt(int64(r.Every))).Int64()
+				refilled = int64(c.at-from.at) * r.Refill / int64(r.Every)
 			}
 			worst = max(worst, admitted-allowed-refilled)
 		}
