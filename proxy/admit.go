@@ -6,10 +6,14 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy/limit"
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
+
+// longestToken is the length in bytes of the longest token of any of OpenAI's vocabularies.
+const longestToken = 128
 
 // admit reads the request, estimates the most it may cost and reserves that from every budget that applies, or refuses.
 // When it returns nil the reservation is held and the body is ready to be sent.
@@ -57,6 +61,14 @@ func (x *exchange) resolve(request *wire.Request) error {
 
 // meter counts the prompt and names the budgets the call draws on. A body that was refused a moment ago is not counted again.
 func (x *exchange) meter(request *wire.Request, body []byte) (memoKey, error) {
+	x.draw(x.caller.budgets)
+	x.draw(x.route.upstream.budgets)
+	if err := x.priced(); err != nil {
+		return memoKey{}, err
+	}
+	if err := x.hopeless(request.Cost); err != nil {
+		return memoKey{}, err
+	}
 	key := newMemoKey(x.caller.name, body)
 	if known, ok := x.server.memo.recall(key); ok {
 		x.estimate = known.estimate
@@ -66,9 +78,22 @@ func (x *exchange) meter(request *wire.Request, body []byte) (memoKey, error) {
 	} else {
 		x.estimate = x.server.options.Estimator.Estimate(request.Cost, x.facts)
 	}
-	x.draw(x.caller.budgets)
-	x.draw(x.route.upstream.budgets)
-	return key, x.priced()
+	return key, nil
+}
+
+// hopeless refuses, without counting it, a prompt whose length alone says that no budget can ever hold it.
+func (x *exchange) hopeless(r cost.Request) error {
+	least := r.TokenIDs
+	for _, text := range r.Text {
+		least += int64(len(text.S)) / longestToken
+	}
+	for _, b := range x.draws.budgets {
+		if need := b.reserve(least, 0, x.facts.Price); need > b.limit.Capacity() {
+			x.estimate = cost.Estimate{Input: least}
+			return x.neverFits(b, need)
+		}
+	}
+	return nil
 }
 
 // draw adds those of the budgets that this call concerns.

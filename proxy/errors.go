@@ -39,8 +39,10 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	default:
 		rec.cause = err
-		known = &wire.Error{Status: http.StatusInternalServerError, Type: "server_error", Code: "internal_error",
-			Message: fmt.Sprintf("This proxy failed to handle the request; its log has the cause under request id %s.", rec.id)}
+		known = &wire.Error{
+			Status: http.StatusInternalServerError, Type: "server_error", Code: "internal_error",
+			Message: fmt.Sprintf("This proxy failed to handle the request; its log has the cause under request id %s.", rec.id),
+		}
 	}
 	if rec.exchange != nil {
 		rec.exchange.writeBudgets(w.Header())

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log"
+	"log/slog"
 	"mime"
 	"net/http"
 	"net/http/httptrace"
@@ -66,7 +66,7 @@ func (s *Server) newRelay() *httputil.ReverseProxy {
 			x.failure = x.upstreamFailed(err)
 		},
 		BufferPool: &copyBuffers{},
-		ErrorLog:   log.New(io.Discard, "", 0), // what it would say is in the exchange's own log line
+		ErrorLog:   slog.NewLogLogger(slog.DiscardHandler, 0), // what it would say is in the exchange's own log line
 	}
 }
 
@@ -132,7 +132,7 @@ func (x *exchange) receive(resp *http.Response) error {
 // settleAhead reads a short plain answer whole and settles it, so that its headers carry what it cost and what is left after it.
 func (x *exchange) settleAhead(resp *http.Response) error {
 	whole, err := io.ReadAll(x.answer)
-	x.answer.Close() //nolint:errcheck // it has been read to its end or its error
+	x.answer.Close()
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (x *exchange) settleAhead(resp *http.Response) error {
 func (x *exchange) passError(resp *http.Response) error {
 	const most = 1 << 20
 	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
-	resp.Body.Close() //nolint:errcheck // what was read is all that is wanted
+	resp.Body.Close()
 	if err != nil || len(body) > most {
 		return badGateway(http.StatusBadGateway, "upstream_failed", "The upstream answered with an error that could not be read.")
 	}

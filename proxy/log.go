@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -13,11 +12,12 @@ func (s *Server) finish(rec *record, r *http.Request) {
 	now := time.Now()
 	s.metrics.finished(rec, now)
 	log := s.options.Log
-	if !log.Enabled(context.Background(), slog.LevelInfo) {
+	if !log.Enabled(r.Context(), slog.LevelInfo) {
 		return
 	}
 	attrs := make([]slog.Attr, 0, 24)
-	attrs = append(attrs,
+	attrs = append(
+		attrs,
 		slog.String("id", rec.id),
 		slog.String("key", rec.key),
 		slog.String("method", shorten(r.Method, 20)),
@@ -45,7 +45,7 @@ func (s *Server) finish(rec *record, r *http.Request) {
 		level = slog.LevelError
 		attrs = append(attrs, slog.String("error", rec.cause.Error()))
 	}
-	log.LogAttrs(context.Background(), level, "request", attrs...)
+	log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
 func (x *exchange) attrs() []slog.Attr {

@@ -106,10 +106,19 @@ func TestOnlyWhatIsMeteredIsForwarded(t *testing.T) {
 		method, path string
 		status       int
 	}{
-		{"POST", "/v1/embeddings", 404}, {"POST", "/v1/responses", 404}, {"GET", "/v1/files", 404}, {"POST", "/chat/completions", 404},
-		{"POST", "/v1//chat/completions", 404}, {"POST", "/v1/chat/completions/", 404}, {"POST", "/v1/./chat/completions", 404},
-		{"POST", "/V1/chat/completions", 404}, {"POST", "/v1/chat%2fcompletions", 404}, {"POST", "/v1/chat/completions;x", 404},
-		{"GET", "/v1/chat/completions", 405}, {"DELETE", "/v1/models/gpt-4o", 405}, {"POST", "/openai/deployments/x/chat/completions", 404},
+		{"POST", "/v1/embeddings", 404},
+		{"POST", "/v1/responses", 404},
+		{"GET", "/v1/files", 404},
+		{"POST", "/chat/completions", 404},
+		{"POST", "/v1//chat/completions", 404},
+		{"POST", "/v1/chat/completions/", 404},
+		{"POST", "/v1/./chat/completions", 404},
+		{"POST", "/V1/chat/completions", 404},
+		{"POST", "/v1/chat%2fcompletions", 404},
+		{"POST", "/v1/chat/completions;x", 404},
+		{"GET", "/v1/chat/completions", 405},
+		{"DELETE", "/v1/models/gpt-4o", 405},
+		{"POST", "/openai/deployments/x/chat/completions", 404},
 	} {
 		r, err := http.NewRequest(c.method, h.url+c.path, nil)
 		if err != nil {

@@ -65,9 +65,6 @@ func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
 	return b.policy, nil
 }
 
-// hasCallers reports whether any key is configured.
-func (p *Policy) hasCallers() bool { return len(p.callers) > 0 }
-
 // mayUse reports whether the caller may call the model of that name.
 func (c *caller) mayUse(model string) bool {
 	if len(c.models) == 0 {

@@ -109,6 +109,9 @@ func limits(t *testing.T, sentences ...string) []limit.Limit {
 	return out
 }
 
+// client gives up before the test binary does.
+var client = &http.Client{Timeout: time.Minute}
+
 // answer is what a client got.
 type answer struct {
 	status int
@@ -133,7 +136,7 @@ func (h *house) chat(body string, header ...string) answer {
 
 func (h *house) do(r *http.Request) answer {
 	h.t.Helper()
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := client.Do(r)
 	if err != nil {
 		return answer{err: err}
 	}

@@ -52,7 +52,7 @@ func (rec *record) Unwrap() http.ResponseWriter { return rec.ResponseWriter }
 
 // Flush is for callers that ask for an http.Flusher.
 func (rec *record) Flush() {
-	rec.control.Flush() //nolint:errcheck // the writer below is net/http's, which can flush
+	_ = rec.control.Flush() // the writer below is net/http's, which can flush
 }
 
 // WriteHeader notes the status.

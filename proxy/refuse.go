@@ -187,7 +187,7 @@ func (x *exchange) neverFits(b *budget, need int64) error {
 		if x.caller.tooLongAs != "" {
 			f.answer.Code = x.caller.tooLongAs
 		}
-		fault = fmt.Sprintf("The prompt alone is %d tokens: shorten it%s.", x.estimate.Input, x.tooLongBy(b))
+		fault = fmt.Sprintf("The prompt alone is at least %d tokens: shorten it%s.", x.estimate.Input, x.tooLongBy(b))
 	}
 	f.answer.Message = fmt.Sprintf("Request too large for %s: %s of your team's proxy (not OpenAI's): Limit %s, Requested %s. It can never pass, "+
 		"so waiting does not help. %s%s", x.model, b, b.amountText(b.limit.Capacity()), b.amountText(need), fault, x.help())

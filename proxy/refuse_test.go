@@ -131,7 +131,7 @@ func TestNeverFits(t *testing.T) {
 		{"output limit, per request", "10 output tokens per request", hi, "max_completion_tokens", "Lower max_completion_tokens to at most 10."},
 		{"choices", "100 tokens per minute", `{"model":"gpt-4o-mini","n":4,"max_tokens":50,"messages":[{"role":"user","content":"Hi"}]}`, "max_completion_tokens", "to at most 23, or n (4)."},
 		{"prompt", "100 tokens per minute", long, "messages", "shorten it by at least 1"},
-		{"prompt, money", "$0.000001 each day", hi, "messages", "The prompt alone is 8 tokens"},
+		{"prompt, money", "$0.000001 each day", hi, "messages", "The prompt alone is at least 8 tokens"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := newHouse(t, alice(t, c.limit), answerWith(200, plainAnswer(1, 1)))
@@ -151,6 +151,16 @@ func TestNeverFits(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAHopelessPromptIsNotCounted(t *testing.T) {
+	h := newHouse(t, alice(t, "1000 tokens per minute"), answerWith(200, plainAnswer(1, 1)))
+	began := time.Now()
+	got := h.chat(`{"model":"gpt-4o-mini","max_tokens":1,"messages":[{"role":"user","content":"` + strings.Repeat("qwertyuiop", 2<<20) + `"}]}`)
+	if message, _, _, _ := got.errorOf(t); got.status != 400 || !strings.Contains(message, "at least 163840 tokens") {
+		t.Errorf("%d %s", got.status, message)
+	}
+	t.Logf("20 MiB were refused in %v", time.Since(began))
 }
 
 func TestTooLongAs(t *testing.T) {

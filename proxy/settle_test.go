@@ -22,7 +22,7 @@ const (
 func chunks(text, usage string, cut bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		for _, piece := range strings.Fields(text) {
+		for piece := range strings.FieldsSeq(text) {
 			fmt.Fprintf(w, `data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":" %s"},"finish_reason":null}]}`+"\n\n", piece)
 		}
 		if usage != "" {
@@ -130,7 +130,7 @@ func TestAClientThatLeavesCancelsTheUpstream(t *testing.T) {
 			ctx, leave := context.WithCancel(t.Context())
 			r, _ := http.NewRequestWithContext(ctx, http.MethodPost, h.url+"/v1/chat/completions", strings.NewReader(c.body))
 			r.Header.Set("Authorization", "Bearer "+secret)
-			resp, err := http.DefaultClient.Do(r)
+			resp, err := client.Do(r)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,8 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
-	stdlog "log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -35,8 +33,8 @@ type app struct {
 	catalog  *cost.Catalog
 	registry *prometheus.Registry
 	server   *proxy.Server
-	reloads  *prometheus.CounterVec // by result: ok or refused
-	reload   *reloader              // nil: nothing to read again
+	reloads  *prometheus.CounterVec    // by result: ok or refused
+	reload   *reloader                 // nil: nothing to read again
 	ready    func(proxy, admin string) // called once both listen; may be nil
 }
 
@@ -73,8 +71,8 @@ func (a *app) run(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	stop() // a second signal kills as usual
-	a.drain(main.server)
-	admin.server.Close() //nolint:errcheck // nothing on it needs an orderly end
+	a.drain(context.WithoutCancel(ctx), main.server)
+	admin.server.Close()
 	return nil
 }
 
@@ -86,17 +84,17 @@ func (a *app) serveMain(m listening) error {
 }
 
 // drain says "not ready", waits for load balancers to notice, lets running calls end, and cuts those that take too long.
-func (a *app) drain(server *http.Server) {
+func (a *app) drain(ctx context.Context, server *http.Server) {
 	a.server.Drain()
 	a.log.Info("draining", "delay", a.config.Timeouts.ShutdownDelay.String(), "at_most", a.config.Timeouts.Drain.String())
-	time.Sleep(a.config.Timeouts.ShutdownDelay)
-	ctx, cancel := context.WithTimeout(context.Background(), a.config.Timeouts.Drain)
+	<-time.After(a.config.Timeouts.ShutdownDelay)
+	draining, cancel := context.WithTimeout(ctx, a.config.Timeouts.Drain)
 	defer cancel()
-	if err := server.Shutdown(ctx); err != nil {
+	if err := server.Shutdown(draining); err != nil {
 		a.log.Warn("drain time is over; cutting the calls that still run")
-		server.Close() //nolint:errcheck // what matters is that connections are closed
+		server.Close()
 	}
-	settled, cancelSettled := context.WithTimeout(context.Background(), afterDrain)
+	settled, cancelSettled := context.WithTimeout(ctx, afterDrain)
 	defer cancelSettled()
 	if err := a.server.Wait(settled); err != nil {
 		a.log.Error("calls were still unsettled at exit")
@@ -124,7 +122,7 @@ func (a *app) listen() (main, admin listening, err error) {
 		return main, admin, listenError("listen", a.config.Listen, err)
 	}
 	if admin.listener, err = net.Listen("tcp", a.config.Admin.Listen); err != nil {
-		main.listener.Close() //nolint:errcheck // the error that matters is returned
+		main.listener.Close()
 		return main, admin, listenError("admin.listen", a.config.Admin.Listen, err)
 	}
 	return main, admin, nil
@@ -143,7 +141,7 @@ func (a *app) httpServer(h http.Handler) *http.Server {
 		ReadHeaderTimeout: a.config.Timeouts.RequestHeader,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          stdlog.New(io.Discard, "", 0), // it may quote what clients send
+		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, 0), // it may quote what clients send
 	}
 }
 

@@ -46,7 +46,7 @@ func (b *bufferedWriter) run() {
 	for {
 		select {
 		case <-tick.C:
-			b.flush() //nolint:errcheck // where logs cannot be written there is nobody to tell
+			_ = b.flush() // where logs cannot be written there is nobody to tell
 		case <-b.stop:
 			return
 		}

@@ -117,7 +117,7 @@ func restartNeeded(old, fresh *Config) []string {
 func contentOf(patterns []string) [sha256.Size]byte {
 	h := sha256.New()
 	for _, pattern := range patterns {
-		files, _ := filepath.Glob(pattern) //nolint:errcheck // a bad pattern was a mistake when the configuration was read
+		files, _ := filepath.Glob(pattern) // a bad pattern was a mistake when the configuration was read
 		if len(files) == 0 {
 			files = []string{pattern}
 		}

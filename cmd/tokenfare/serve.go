@@ -146,8 +146,10 @@ func newApp(config *Config, spec proxy.Spec, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
+	estimator := cost.NewEstimator()
+	go warm(estimator)
 	a.server, err = proxy.New(proxy.Options{
-		Limiter: a.limiter, Estimator: cost.NewEstimator(), Registry: a.registry, Log: log,
+		Limiter: a.limiter, Estimator: estimator, Registry: a.registry, Log: log,
 		MaxBody: config.MaxBody, MaxBuffered: config.MaxBuffered,
 		BodyTimeout: config.Timeouts.RequestBody, IdleTimeout: config.Timeouts.Idle,
 	}, policy)
@@ -155,6 +157,13 @@ func newApp(config *Config, spec proxy.Spec, log *slog.Logger) (*app, error) {
 		return nil, err
 	}
 	return a, nil
+}
+
+// warm reads the vocabularies that most models use, so that the first call need not wait for them.
+func warm(e *cost.Estimator) {
+	for _, encoding := range []string{"o200k_base", "cl100k_base"} {
+		_ = e.Load(encoding) // what cannot be read is reported by the first estimate that needs it
+	}
 }
 
 // mayListen refuses to open the proxy to others while nobody needs a key.
@@ -192,4 +201,3 @@ func parseFlags(flags *flag.FlagSet, args []string, stdout io.Writer) (code int,
 	}
 	return 0, true
 }
-
