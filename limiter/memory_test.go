@@ -87,6 +87,37 @@ func TestSeveralBudgets(t *testing.T) {
 	})
 }
 
+// TestTryAcquireOverAnyLimiter takes the way round for limiters that have only
+// the interface's verbs.
+func TestTryAcquireOverAnyLimiter(t *testing.T) {
+	d := newDesk(t)
+	b := d.Budget("b", limiter.Total{Limit: 10})
+	plain := struct{ limiter.Limiter }{d.Memory}
+	for _, want := range []bool{true, true, false} {
+		got, err := limiter.TryAcquire(context.Background(), plain, []limiter.Charge{{Budget: b, N: 4}})
+		if err != nil || got.OK != want || got.Source.String() != "local" {
+			t.Fatalf("%+v, %v, want %v", got, err, want)
+		}
+	}
+	d.counts(b, 8, 0)
+	if d.Open() != 0 {
+		t.Fatalf("%d open", d.Open())
+	}
+}
+
+func TestManyEntries(t *testing.T) {
+	story(t, "a window forgets them all, and starts over", func(d *desk) {
+		b := d.Budget("b", window(1000, time.Second, 0))
+		for range 3 {
+			for range 1000 {
+				d.passes(b, 1)
+				time.Sleep(time.Microsecond)
+			}
+			d.waits(b, 1000, time.Second-time.Microsecond)
+		}
+	})
+}
+
 func TestMisuse(t *testing.T) {
 	d := newDesk(t)
 	b, full := d.Budget("b", limiter.Total{Limit: 10}), d.Budget("full", limiter.Total{Limit: 10})
@@ -225,5 +256,15 @@ func TestExtremeRules(t *testing.T) {
 			d.settle(r, 1)
 			d.passes(b, most-1)
 		}
+	})
+	story(t, "holds that refill has replaced do not add up beyond 64 bits", func(d *desk) {
+		b := d.Budget("b", bucket(most, math.MaxInt64, 1))
+		r := d.reserve(b, most)
+		time.Sleep(1)
+		if _, _, err := d.Reserve(context.Background(), []limiter.Charge{{Budget: b, N: 1}}); err == nil {
+			t.Fatal("no error")
+		}
+		d.cancel(r)
+		d.passes(b, most)
 	})
 }

@@ -16,7 +16,7 @@ import (
 // not, what is counted, the exact wait, whether only holds are in the way, and
 // that a refusal changes no budget.
 func TestAgainstReference(t *testing.T) {
-	for i := range 50 { // each plays a hundred histories from its own seed
+	for i := range 30 { // each plays a hundred histories from its own seed
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) { rapid.SyncTest(t, playHistory) })
 		})
