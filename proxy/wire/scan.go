@@ -4,8 +4,14 @@ package wire
 // answer to a chat completion says at its top level (usage, choices, error) and hands on the text inside choices. It
 // checks as much of the grammar as it takes to tell members from text that imitates them.
 type scanner struct {
-	sink *textSink
+	scanState
+	sink  *textSink
+	usage []byte // the text of the usage object that is being read
+	known recall // what the events of a stream have in common
+}
 
+// scanState is where the scanner stands: it depends on nothing but the bytes of the value so far.
+type scanState struct {
 	phase   phase
 	depth   int
 	objects [maxScanDepth / 64]uint64 // a bit for every level: set for an object, clear for an array
@@ -17,19 +23,21 @@ type scanner struct {
 
 	top     topMember // the member of the top-level object that is being read
 	textual bool      // the name read last says that a string behind it is text of the answer
+	texts   int       // how many such strings have begun
 
-	usage        []byte   // the text of the usage object that is being read
-	inUsage      bool     // it is being read
+	inUsage      bool     // the usage object is being read
 	usageSeen    usageSum // of the usage objects read so far
 	usageObject  bool     // there was one
 	choices      bool     // there is a member choices that is not null...
 	choicesItems bool     // ...and not an empty array
 	failed       bool     // there is an error that is not null
+
+	recalled recalled
 }
 
 // Bounds of the scanner. A value beyond them is passed on all the same, but not understood.
 const (
-	maxScanDepth  = 512
+	maxScanDepth  = 256
 	maxUsageBytes = 64 << 10
 )
 
@@ -68,7 +76,8 @@ const (
 
 // reset makes the scanner ready for the next value.
 func (s *scanner) reset() {
-	*s = scanner{sink: s.sink, usage: s.usage[:0]}
+	s.scanState = scanState{}
+	s.usage = s.usage[:0]
 }
 
 // valid reports whether exactly one JSON value was read.
@@ -82,10 +91,14 @@ func (s *scanner) onlyUsage() bool {
 // feed reads the next piece.
 func (s *scanner) feed(b []byte) {
 	from := 0 // where the usage object begins in this piece
-	for i := 0; i < len(b); {
+	lesson := s.begin(b)
+	for i := lesson.skip; i < len(b); {
 		switch s.phase {
 		case inString:
 			i += s.feedString(b[i:])
+			if s.recalled == inFirstText && s.phase != inString {
+				i += s.afterFirstText(&lesson, b, i)
+			}
 			continue
 		case inLiteral:
 			for i < len(b) && byteClass[b[i]] == literalByte {
@@ -104,6 +117,9 @@ func (s *scanner) feed(b []byte) {
 		case blankByte:
 		case quoteByte:
 			s.beginString()
+			if !s.isName {
+				s.noteString(&lesson, b, i)
+			}
 		case literalByte:
 			s.beginLiteral(c)
 		case openByte:
@@ -133,6 +149,7 @@ func (s *scanner) feed(b []byte) {
 	if s.inUsage {
 		s.keepUsage(b[from:])
 	}
+	s.learn(&lesson, b)
 }
 
 // step goes on to the next phase if that is allowed.
@@ -221,6 +238,7 @@ func (s *scanner) beginString() {
 		s.kind = skipString
 		if s.textual {
 			s.kind = keepText
+			s.texts++
 		}
 		s.textual = false
 		return
@@ -283,6 +301,7 @@ func (s *scanner) keep(b []byte) {
 
 func (s *scanner) endString() {
 	s.flushEscape()
+	s.escape = escape{}
 	if !s.isName {
 		s.phase = afterValue
 		if s.depth == 0 {

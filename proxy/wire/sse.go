@@ -1,5 +1,7 @@
 package wire
 
+import "bytes"
+
 // sse splits a stream of server-sent events that arrives in pieces, in constant memory: whatever the length of a line,
 // the data goes to the scanner as it comes. Lines end with LF, CR or CRLF (WHATWG HTML, section 9.2.6).
 type sse struct {
@@ -69,7 +71,7 @@ func (s *sse) next(b []byte) (int, signal) {
 			}
 			continue
 		}
-		n := run(b[i:], '\n', '\r')
+		n := lineLength(b[i:])
 		if s.line == lineData {
 			s.payload(b[i : i+n])
 		}
@@ -89,6 +91,23 @@ func (s *sse) next(b []byte) (int, signal) {
 		s.line = lineStart
 	}
 	return len(b), pieceEnd
+}
+
+// lineLength is the length of b up to the first line end. The search for an LF is bounded, so that a stream of lines
+// that end with CR takes linear time.
+func lineLength(b []byte) int {
+	window := b[:min(len(b), 4<<10)]
+	lf := bytes.IndexByte(window, '\n')
+	if lf >= 0 {
+		window = window[:lf]
+	}
+	if cr := bytes.IndexByte(window, '\r'); cr >= 0 {
+		return cr
+	}
+	if lf >= 0 {
+		return lf
+	}
+	return len(window) + run(b[len(window):], '\n', '\r')
 }
 
 // begin looks at the start of a line and returns the length read of it.
