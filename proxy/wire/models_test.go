@@ -1,0 +1,93 @@
+package wire
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+const someModels = ` {"object":"list", "data": [ {"id":"gpt-5","object":"model","created":1,"owned_by":"x" } ,
+ {"object":"model", "id":"o3\u002dmini"}, 7, {"no":"id"}, {"id":"gpt-5-mini","permission":[{"id":"p"}]} ], "first_id":"gpt-5"}` + "\n"
+
+func TestFilterModelsKeepsBytes(t *testing.T) {
+	not := func(string) bool { return false }
+	all := func(string) bool { return true }
+	const (
+		head, tail = ` {"object":"list", "data": [`, `], "first_id":"gpt-5"}` + "\n"
+		gpt5       = `{"id":"gpt-5","object":"model","created":1,"owned_by":"x" }`
+		o3         = `{"object":"model", "id":"o3\u002dmini"}`
+		mini       = `{"id":"gpt-5-mini","permission":[{"id":"p"}]}`
+		fast       = `{"id":"fa\"st","object":"model","created":0,"owned_by":"tokenfare"}`
+		own        = `{"id":"gpt-5","object":"model","created":0,"owned_by":"tokenfare"}`
+	)
+	tests := []struct {
+		name string
+		keep func(string) bool
+		add  []string
+		want string
+	}{
+		{"all", all, nil, head + gpt5 + "," + o3 + "," + mini + tail},
+		{"none", not, nil, head + tail},
+		{"some", func(id string) bool { return strings.HasPrefix(id, "o3-") }, nil, head + o3 + tail},
+		{"aliases", func(id string) bool { return id == "gpt-5" }, []string{`fa"st`, "gpt-5", `fa"st`}, head + gpt5 + "," + fast + tail},
+		{"only aliases", not, []string{"gpt-5", `fa"st`}, head + own + "," + fast + tail},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := FilterModels([]byte(someModels), test.keep, test.add)
+			if err != nil || string(got) != test.want {
+				t.Errorf("got  %s, %v\nwant %s", got, err, test.want)
+			}
+			if !json.Valid(got) {
+				t.Error("not JSON")
+			}
+		})
+	}
+	if got, err := FilterModels([]byte(`{"data":[]}`), all, []string{"gpt-5"}); err != nil || string(got) != `{"data":[`+own+`]}` {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestFilterModelsRefusesWhatIsNoList(t *testing.T) {
+	for _, body := range []string{
+		``, `[]`, `{}`, `{"data":null}`, `{"data":{}}`, `{"data":[]`, `{"data":[{]}`, `{"data":[]} x`, `{"data":[],"data":[]}`, `{"Data":[]}`, `<html>`,
+		`{"data":[` + strings.Repeat(`{"id":"x"},`, maxModelEntries) + `{"id":"x"}]}`,
+	} {
+		if got, err := FilterModels([]byte(body), func(string) bool { return true }, nil); err == nil {
+			t.Errorf("%.100s: got %.100s", body, got)
+		} else if strings.Contains(err.Error(), "html") {
+			t.Errorf("the error quotes the body: %v", err)
+		}
+	}
+}
+
+func TestFindModel(t *testing.T) {
+	if got, ok := FindModel([]byte(someModels), "o3-mini"); !ok || string(got) != `{"object":"model", "id":"o3\u002dmini"}` {
+		t.Errorf("got %s, %v", got, ok)
+	}
+	for _, body := range []string{someModels, `{"data":[]}`, `x`} {
+		if got, ok := FindModel([]byte(body), "p"); ok {
+			t.Errorf("%s: found %s", body, got)
+		}
+	}
+}
+
+func FuzzFilterModels(f *testing.F) {
+	f.Add([]byte(someModels), "gpt-5", "x")
+	f.Add([]byte(`{"data":[{"id":"a"},{"id":"b"}]}`), "a", "a")
+	f.Fuzz(func(t *testing.T, body []byte, keep, add string) {
+		got, err := FilterModels(body, func(id string) bool { return id == keep }, []string{add})
+		if err != nil {
+			return
+		}
+		if add = strings.ToValidUTF8(add, "\ufffd"); add == "" || strings.Contains(add, "\ufffd") {
+			return
+		}
+		if _, ok := FindModel(got, add); !ok {
+			t.Fatalf("%q is not in %s", add, got)
+		}
+		if _, err := FilterModels(got, func(string) bool { return true }, nil); err != nil {
+			t.Fatalf("%s: %v", got, err)
+		}
+	})
+}
