@@ -24,7 +24,7 @@ type Report struct {
 	Usage     cost.Usage // per figure the largest reported; parts never exceed their wholes
 	Reported  bool       // a usage object was seen and understood
 	Invalid   bool       // a usage object was seen that cannot be true: figures negative, fractional, too large or no numbers
-	Counted   int64      // tokens of the text seen, counted only where Usage does not settle the matter (see Report)
+	Counted   int64      // tokens of the text seen, counted only where Usage does not settle the matter (see Report and Counted)
 	SawOutput bool       // text was seen, be it content, reasoning or the arguments of a tool call
 	Complete  bool       // [DONE] was seen, or the JSON value ended
 	Err       error      // why reading ended, if not at the end of the body
@@ -178,14 +178,21 @@ func (a *Answer) Report() Report {
 	}
 	a.endEvent() // an answer may end without the empty line, and a JSON value is like one event
 	r.Usage, r.Reported, r.Invalid = a.usage.final(), a.usage.reported, a.usage.invalid
-	settled := r.Complete && r.Reported && !r.Invalid && (r.Usage.Output > 0 || !r.SawOutput)
-	if !settled && a.text.count != nil {
-		r.Counted = a.text.total()
+	settled := r.Complete && r.Reported && !r.Invalid && r.Usage.Input > 0 && (r.Usage.Output > 0 || !r.SawOutput)
+	if !settled {
+		r.Counted = a.Counted()
 	}
-	a.text.pending = nil
 	if a.err != io.EOF {
 		r.Err = a.err
 	}
 	a.report = r
 	return *r
+}
+
+// Counted is the tokens of the text seen, for a caller of Report who does not believe the usage after all.
+func (a *Answer) Counted() int64 {
+	if a.text.count == nil {
+		return 0
+	}
+	return a.text.total()
 }

@@ -151,6 +151,10 @@ func appendUnescaped(dst, s []byte) []byte {
 		if s = s[n:]; len(s) == 0 {
 			break
 		}
+		if e.high == 0 && len(s) > 1 && s[1] != 'u' { // nearly always
+			dst, s = append(dst, unescaped(s[1])), s[2:]
+			continue
+		}
 		e.state = 1
 		for s = s[1:]; e.state != 0 && len(s) > 0; s = s[1:] {
 			dst = e.feed(dst, s[0])

@@ -20,11 +20,12 @@ func MergeModels(list, from []byte, keep func(id string) bool) ([]byte, error) {
 		if there[entry.id] || !keep(entry.id) {
 			continue
 		}
-		if len(there) > 0 {
+		if into.items > 0 {
 			out = append(out, ',')
 		}
 		out = append(out, entry.json...)
 		there[entry.id] = true
+		into.items++
 	}
 	return append(out, list[into.end:]...), nil
 }

@@ -57,6 +57,7 @@ func FindModel(body []byte, id string) (json []byte, ok bool) {
 
 type modelList struct {
 	open, end int // body[open:end] is what stands between the brackets of data
+	items     int // what is in data, entries or not
 	entries   []modelEntry
 }
 
@@ -96,6 +97,7 @@ func readModels(body []byte) (*modelList, error) {
 
 // readEntry reads one item of data. Items that are not objects with an id are left out of the list.
 func (l *modelList) readEntry(r *reader) error {
+	l.items++
 	if r.next() != '{' {
 		return r.walk(func(span, bool) {})
 	}

@@ -61,6 +61,27 @@ func TestFilterModelsRefusesWhatIsNoList(t *testing.T) {
 	}
 }
 
+func TestMergeModels(t *testing.T) {
+	notX := func(id string) bool { return id != "x" }
+	tests := []struct{ list, from, want string }{
+		{`{"data":[]}`, `{"data":[]}`, `{"data":[]}`},
+		{`{"data":[ ]}`, `{"data":[{"id":"x"},{"id":"b"},{"id":"c"}]}`, `{"data":[ {"id":"b"},{"id":"c"}]}`},
+		{`{"data":[7],"k":1}`, `{"data":[{"id":"b","n":1}]}`, `{"data":[7,{"id":"b","n":1}],"k":1}`},
+		{`{"data":[{"id":"a"},{"id":"b"}]}`, `{"data":[{"id":"b","n":1},{"id":"c"},{"id":"c"}]}`, `{"data":[{"id":"a"},{"id":"b"},{"id":"c"}]}`},
+	}
+	for _, test := range tests {
+		got, err := MergeModels([]byte(test.list), []byte(test.from), notX)
+		if err != nil || string(got) != test.want {
+			t.Errorf("%s and %s:\n got %s, %v\nwant %s", test.list, test.from, got, err, test.want)
+		}
+	}
+	for _, lists := range [][2]string{{`x`, `{"data":[]}`}, {`{"data":[]}`, `x`}} {
+		if got, err := MergeModels([]byte(lists[0]), []byte(lists[1]), notX); err == nil {
+			t.Errorf("%s and %s: got %s", lists[0], lists[1], got)
+		}
+	}
+}
+
 func TestFindModel(t *testing.T) {
 	if got, ok := FindModel([]byte(someModels), "o3-mini"); !ok || string(got) != `{"object":"model", "id":"o3\u002dmini"}` {
 		t.Errorf("got %s, %v", got, ok)

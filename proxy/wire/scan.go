@@ -57,14 +57,6 @@ const (
 	broken // this is not JSON, or beyond the bounds
 )
 
-type stringKind uint8
-
-const (
-	skipString stringKind = iota
-	keepName              // into name
-	keepText              // into sink
-)
-
 type topMember uint8
 
 const (
@@ -231,107 +223,6 @@ func (s *scanner) beginLiteral(first byte) {
 	}
 }
 
-func (s *scanner) beginString() {
-	s.escape = escape{}
-	if s.isName = s.phase == wantName || s.phase == wantNameOrEnd; !s.isName {
-		s.beginValue(false, false, false, inString)
-		s.kind = skipString
-		if s.textual {
-			s.kind = keepText
-			s.texts++
-		}
-		s.textual = false
-		return
-	}
-	s.phase, s.kind = inString, skipString
-	if s.depth == 1 {
-		s.top = otherMember
-	}
-	if s.depth == 1 || s.top == choicesMember {
-		s.kind = keepName
-		s.name.n = 0
-	}
-}
-
-// feedString reads a piece that begins inside a string, as far as the string goes, and returns the length read.
-func (s *scanner) feedString(b []byte) int {
-	for i := 0; i < len(b); {
-		if s.escape.state != 0 {
-			if s.kind == skipString {
-				s.escape.state = 0 // what is behind the backslash does not end the string: that is all we need
-			} else {
-				var buf [8]byte
-				s.keep(s.escape.feed(buf[:0], b[i]))
-			}
-			i++
-			continue
-		}
-		n := run(b[i:], '"', '\\')
-		if n > 0 && s.kind != skipString {
-			s.flushEscape()
-			s.keep(b[i : i+n])
-		}
-		if i += n; i == len(b) {
-			break
-		}
-		i++
-		if b[i-1] == '"' {
-			s.endString()
-			return i
-		}
-		s.escape.state = 1
-	}
-	return len(b)
-}
-
-func (s *scanner) flushEscape() {
-	if s.escape.high != 0 {
-		var buf [8]byte
-		s.keep(s.escape.flush(buf[:0]))
-	}
-}
-
-func (s *scanner) keep(b []byte) {
-	if s.kind == keepText {
-		s.sink.add(b)
-	} else {
-		s.name.add(b)
-	}
-}
-
-func (s *scanner) endString() {
-	s.flushEscape()
-	s.escape = escape{}
-	if !s.isName {
-		s.phase = afterValue
-		if s.depth == 0 {
-			s.phase = broken // an answer is an object
-		}
-		return
-	}
-	s.phase = wantColon
-	if s.kind != keepName {
-		return
-	}
-	name := s.name.b[:s.name.n]
-	if s.depth > 1 {
-		// The members that hold what a model said, in every dialect we know.
-		switch string(name) {
-		case "content", "refusal", "reasoning_content", "reasoning", "text", "name", "arguments", "input":
-			s.textual = true
-		}
-		return
-	}
-	switch string(name) {
-	case "usage":
-		s.top = usageMember
-	case "choices":
-		s.top = choicesMember
-	case "error":
-		s.top = errorMember
-	}
-}
-
 // keepUsage keeps a part of the usage object. One that is too long is kept as an empty text, which is invalid.
 func (s *scanner) keepUsage(b []byte) {
 	if len(s.usage)+len(b) > maxUsageBytes {
@@ -340,12 +231,3 @@ func (s *scanner) keepUsage(b []byte) {
 	}
 	s.usage = append(s.usage, b...)
 }
-
-// nameBuffer holds the decoded name of a member. A name that does not fit is not one we look for: it is kept cut off,
-// and the length of the buffer is more than that of any name we look for.
-type nameBuffer struct {
-	n int
-	b [24]byte
-}
-
-func (n *nameBuffer) add(b []byte) { n.n += copy(n.b[n.n:], b) }
