@@ -105,7 +105,7 @@ func (d *decoder) text(n *yaml.Node, what string) (string, bool) {
 		d.problem(n, "write a single value", "%s is one value, not a list or mapping", what)
 		return "", false
 	}
-	s, unset := expand(n.Value)
+	s, unset := d.expand(n.Value)
 	if unset != "" {
 		d.out.add(d.place(n).within(n.Value, strings.Index(n.Value, "${"+unset+"}"), len(unset)+3), "export "+unset+", or give it a value where the program is started",
 			"the environment variable %s is not set", unset)
@@ -120,13 +120,17 @@ func (d *decoder) text(n *yaml.Node, what string) (string, bool) {
 
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// expand replaces ${NAME} by the environment's value. A variable that is unset or empty is named instead.
-func expand(s string) (value, unset string) {
+// expand replaces ${NAME} by the environment's value. A variable that is unset or empty is named instead. What comes
+// from the environment may be a secret, wherever in the file it is used.
+func (d *decoder) expand(s string) (value, unset string) {
 	value = variable.ReplaceAllStringFunc(s, func(m string) string {
 		name := m[2 : len(m)-1]
 		v := os.Getenv(name)
 		if v == "" && unset == "" {
 			unset = name
+		}
+		if len(v) >= 8 {
+			d.out.secrets.add(v)
 		}
 		return v
 	})

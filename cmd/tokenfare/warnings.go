@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -69,18 +68,28 @@ func (c *Config) endedLimits(now time.Time) (out []string) {
 
 // unpriced names the models that were configured by name, have no price, and can be called under a limit in dollars.
 func (c *Config) unpriced(offers []offer) (out []string) {
-	for _, o := range offers {
-		if o.facts.Priced || !slices.ContainsFunc(c.Models, func(m ModelConfig) bool { return m.Pattern == o.name }) {
-			continue
+	named := map[string]bool{}
+	for _, m := range c.Models {
+		named[m.Pattern] = true
+	}
+	done := map[string]bool{}
+	pools := c.pools()
+	for _, k := range c.Keys {
+		limits := c.limitsOf(k)
+		for _, g := range pools.of(k.Name) {
+			limits = append(limits, g.Limits...)
 		}
-		hit := ""
-		c.owned(func(owner string, l limit.Limit) {
-			if l.Unit == limit.Dollars && !l.Observe && l.Applies(o.name, o.as) && hit == "" {
-				hit = owner
+		for _, o := range k.usable(offers) {
+			if o.facts.Priced || !named[o.name] || done[o.name] {
+				continue
 			}
-		})
-		if hit != "" {
-			out = append(out, fmt.Sprintf("model %s has no known price, so calls for it are refused wherever a limit in dollars counts them (%s): add price: { input: …, output: … } or counts_as", o.name, hit))
+			for _, l := range limits {
+				if l.Unit == limit.Dollars && !l.Observe && l.Applies(o.name, o.as) {
+					done[o.name] = true
+					out = append(out, fmt.Sprintf("model %s has no known price, so key %s cannot call it under %q: add price: { input: …, output: … } or counts_as", o.name, k.Name, l.Text))
+					break
+				}
+			}
 		}
 	}
 	return out
