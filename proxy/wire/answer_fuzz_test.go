@@ -37,6 +37,8 @@ func TestAnswerRecallsWhatEventsHaveInCommon(t *testing.T) {
 		`data: {"usage":{"prompt_tokens":5,"x":"y"},"choices":[{"delta":{"content":"a"}},{"delta":{"content":" b"}}],"pad":"333"}` + "\n\n",
 		`data: {"usage":{"prompt_tokens":5,"x":"y"},"choices":[{"delta":{"content":" c"}},{"delta":{"content":" d e"}}],"pad":""}` + "\n\n",
 		`data: {"choices":[{"delta":{"content":"a"}},{"delta":{"content":" b"},"x":"y"}],"error":"z"}` + "\n\n",
+		`data: {"choices":[{"delta":{"content":"a"}}],"usage":{"x":"y","prompt_tokens":7}}` + "\n\n",
+		`data: {"choices":[{"delta":{"content":"b"}}],"usage":{"x":"y","prompt_tokens":8}}` + "\n\n",
 		`data: {"choices":[{"delta":{"content":"` + "\n\n", `data: {"choices":[{"delta":{"content":" x"` + "\n\n",
 		`data: {"choices":[{"delta":{"content":"\ud800"}}]} x` + "\n\n", `data: {"choices":[{"delta":{"content":" x"}}]}` + "\n\n",
 	}

@@ -79,6 +79,7 @@ func TestAnswerPlain(t *testing.T) {
 			Report{SawOutput: true, Counted: 3, Complete: true}},
 		{"log probabilities are no text", `{"choices":[{"logprobs":{"content":[{"token":"a b c","bytes":[1]}]},"message":{"content":"a"}}]}`,
 			Report{SawOutput: true, Counted: 1, Complete: true}},
+		{"lone surrogates", `{"choices":[{"text":"\ud800 \udc00 \ud800"}]}`, Report{SawOutput: true, Counted: 3, Complete: true}},
 		{"content parts", `{"choices":[{"message":{"content":[{"type":"text","text":"a b"}]}}]}`, Report{SawOutput: true, Counted: 2, Complete: true}},
 		{"choices as object", `{"choices":{"message":{"content":"a"}},"usage":{"prompt_tokens":1,"completion_tokens":1}}`,
 			Report{Usage: cost.Usage{Input: 1, Output: 1}, SawOutput: true, Reported: true, Complete: true}},

@@ -101,6 +101,17 @@ func TestReadChatTakesNullAsAbsent(t *testing.T) {
 	}
 }
 
+func TestReadChatTakesTheLargestLimit(t *testing.T) {
+	for _, body := range []string{
+		chat(`"max_tokens":5,"max_completion_tokens":7,"n":2,"best_of":3`), chat(`"max_tokens":7,"max_completion_tokens":5,"n":3,"best_of":2`),
+		chat(`"max_completion_tokens":7,"max_tokens":5,"best_of":3,"n":2`), chat(`"max_completion_tokens":5,"max_tokens":7,"best_of":3,"n":null`),
+	} {
+		if c := read(t, body).Cost; !c.HasMaxOutput || c.MaxOutput != 7 || c.Choices != 3 {
+			t.Errorf("%s: %+v", body, c)
+		}
+	}
+}
+
 func TestReadChatCountsEveryString(t *testing.T) {
 	tests := map[string]string{
 		"content":                  `{"model":"m","messages":[{"content":"SECRET"}]}`,
