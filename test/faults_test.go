@@ -20,9 +20,9 @@ func TestUpstreamSendsRubbish(t *testing.T) {
 		wire string
 	}{
 		{"nothing but a newline", "\n"},
-		{"an odd status", "HTTP/1.1 999 Odd\r\nContent-Length: 2\r\n\r\nhi"},
+		{"an odd status", "HTTP/1.1 999 Odd\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi"},
 		{"a status below 100", "HTTP/1.1 042 Odd\r\nContent-Length: 2\r\n\r\nhi"},
-		{"a redirect", "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"},
+		{"a redirect", "HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"},
 		{"a giant header", "HTTP/1.1 200 OK\r\nX-Giant: " + strings.Repeat("g", 12<<20) + "\r\n\r\n"},
 		{"many 1xx", strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", 5000)},
 		{"a length that lies", "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\nContent-Type: application/json\r\n\r\n{\"usage\":"},

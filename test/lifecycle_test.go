@@ -75,16 +75,13 @@ func TestReload(t *testing.T) {
 	p.Chat(t, harness.Alice, body).WantOK(t)
 	left := p.Remaining(t, "alice")
 
-	config.Limits = []string{"60 requests in any minute", "1300 tokens in total"}
+	// The amount changes and the limit moves to another place in the list: its counter is still the same.
+	config.Limits = []string{"60 requests in any minute on gpt-5*", "1300 tokens in total"}
 	reload(t, p, config.YAML(), func() bool {
-		limit, _ := p.Metrics(t).Sum("rate_limit_tokens", "key", "alice")
-		return limit > float64(left)+900
+		now, found := p.Metrics(t).Sum("rate_limit_tokens", "key", "alice", "budget", "1300 tokens in total")
+		return found && int64(now) == left+1000
 	})
 	p.Chat(t, harness.Alice, body).WantOK(t)
-	used, _ := p.Metrics(t).Sum("rate_limit_acquire_total", "key", "alice", "result", "allowed")
-	if used == 0 {
-		t.Log("rate_limit_acquire_total has no result \"allowed\"")
-	}
 
 	p.Rewrite(t, "listen: [nonsense\n")
 	p.Signal(t, syscall.SIGHUP)

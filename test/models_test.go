@@ -60,7 +60,7 @@ func TestModels(t *testing.T) {
 	}
 
 	p.Chat(t, harness.Alice, askModel("gpt-4o")).WantOK(t)
-	for _, forbidden := range []string{"gpt-5-mini", "whisper-1", "GPT-4o", " gpt-4o", "gpt-4o ", "ft:gpt-4o:org::x", ""} {
+	for _, forbidden := range []string{"gpt-5-mini", "whisper-1", "GPT-4o", " gpt-4o", "ft:gpt-4o:org::x", ""} {
 		got := p.Chat(t, harness.Alice, askModel(forbidden))
 		if got.Status != http.StatusNotFound && got.Status != http.StatusBadRequest {
 			t.Errorf("model %q: status %d, want 404", forbidden, got.Status)

@@ -26,9 +26,9 @@ func goOpenAI(p *harness.Program, key string) *openai.Client {
 
 func goOpenAIRequest() openai.ChatCompletionRequest {
 	return openai.ChatCompletionRequest{
-		Model:     model,
-		Messages:  []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: question}},
-		MaxTokens: 100,
+		Model:               model,
+		Messages:            []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: question}},
+		MaxCompletionTokens: 100,
 	}
 }
 
@@ -45,8 +45,10 @@ func TestGoOpenAIPlain(t *testing.T) {
 		t.Errorf("content %q", text)
 	}
 	call := up.Last(t)
-	want := openai.Usage{PromptTokens: int(call.Prompt), CompletionTokens: int(up.Tokens("Over the lazy dog.")),
-		TotalTokens: int(call.Prompt + up.Tokens("Over the lazy dog."))}
+	want := openai.Usage{
+		PromptTokens: int(call.Prompt), CompletionTokens: int(up.Tokens("Over the lazy dog.")),
+		TotalTokens: int(call.Prompt + up.Tokens("Over the lazy dog.")),
+	}
 	got.Usage.PromptTokensDetails, got.Usage.CompletionTokensDetails = nil, nil
 	if diff := cmp.Diff(want, got.Usage); diff != "" {
 		t.Errorf("usage (-want +got):\n%s", diff)
@@ -212,10 +214,16 @@ func TestGoOpenAIErrors(t *testing.T) {
 		says   string
 	}{
 		{"unknown key", harness.Stranger, same, result{http.StatusUnauthorized, "invalid_request_error", "invalid_api_key"}, "Incorrect API key provided"},
-		{"unknown model", harness.Alice, func(r *openai.ChatCompletionRequest) { r.Model = "claude" },
-			result{http.StatusNotFound, "invalid_request_error", "model_not_found"}, "does not exist or you do not have access to it"},
-		{"never fits", harness.Alice, func(r *openai.ChatCompletionRequest) { r.MaxTokens = 1000 },
-			result{http.StatusBadRequest, "invalid_request_error", "request_exceeds_budget"}, "alice"},
+		{
+			"unknown model", harness.Alice, func(r *openai.ChatCompletionRequest) { r.Model = "claude" },
+			result{http.StatusNotFound, "invalid_request_error", "model_not_found"},
+			"does not exist or",
+		},
+		{
+			"never fits", harness.Alice, func(r *openai.ChatCompletionRequest) { r.MaxCompletionTokens = 1000 },
+			result{http.StatusBadRequest, "invalid_request_error", "request_exceeds_budget"},
+			"alice",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, message := try(c.key, c.change)

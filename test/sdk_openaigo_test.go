@@ -260,10 +260,20 @@ func TestOpenAIGoErrors(t *testing.T) {
 	}{
 		{"unknown key", harness.Stranger, fakeopenai.Answer{}, nil, []int{401}, "invalid_api_key"},
 		{"unknown model", harness.Alice, fakeopenai.Answer{}, func(p *openai.ChatCompletionNewParams) { p.Model = "claude" }, []int{404}, "model_not_found"},
-		{"upstream refuses", harness.Alice,
-			fakeopenai.Answer{Status: 400, Body: fakeopenai.ErrorBody("Invalid value.", "invalid_request_error", "invalid_value")}, nil, []int{400}, "invalid_value"},
-		{"upstream fails", harness.Alice,
-			fakeopenai.Answer{Status: 500, Body: fakeopenai.ErrorBody("Oops.", "server_error", "oops")}, nil, []int{500, 500, 500}, "oops"},
+		{
+			"upstream refuses", harness.Alice,
+			fakeopenai.Answer{Status: 400, Body: fakeopenai.ErrorBody("Invalid value.", "invalid_request_error", "invalid_value")},
+			nil,
+			[]int{400},
+			"invalid_value",
+		},
+		{
+			"upstream fails", harness.Alice,
+			fakeopenai.Answer{Status: 500, Body: fakeopenai.ErrorBody("Oops.", "server_error", "oops")},
+			nil,
+			[]int{500, 500, 500},
+			"oops",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			up.Always(model, c.answer)

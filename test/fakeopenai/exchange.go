@@ -3,6 +3,7 @@ package fakeopenai
 import (
 	"compress/gzip"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -138,9 +139,7 @@ func (e *exchange) head(contentType string) {
 		h.Set("Content-Encoding", "gzip")
 		e.zip = gzip.NewWriter(e.w)
 	}
-	for name, values := range e.answer.Header {
-		h[name] = values
-	}
+	maps.Copy(h, e.answer.Header)
 }
 
 func (e *exchange) write(p []byte) error {

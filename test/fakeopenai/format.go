@@ -88,8 +88,10 @@ func (e *exchange) deltas() []delta {
 				i, quote(call.ID), quote(call.Name)), tokens: e.server.Tokens(call.Name)})
 			half := len(call.Arguments) / 2
 			for _, part := range []string{call.Arguments[:half], call.Arguments[half:]} {
-				out = append(out, delta{json: fmt.Sprintf(`{"tool_calls":[{"index":%d,"function":{"arguments":%s}}]}`, i, quote(part)),
-					tokens: e.server.Tokens(part)})
+				out = append(out, delta{
+					json:   fmt.Sprintf(`{"tool_calls":[{"index":%d,"function":{"arguments":%s}}]}`, i, quote(part)),
+					tokens: e.server.Tokens(part),
+				})
 			}
 		}
 		return out
