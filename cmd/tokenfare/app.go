@@ -55,7 +55,7 @@ func (a *app) run(ctx context.Context) error {
 	failed := make(chan error, 2)
 	go func() { failed <- a.serveMain(main) }()
 	go func() { failed <- admin.server.Serve(admin.listener) }()
-	a.log.Info("listening", "listener", "proxy", "addr", main.listener.Addr().String(), "tls", main.server.TLSConfig != nil)
+	a.log.Info("listening", "listener", "proxy", "addr", main.listener.Addr().String(), "tls", a.config.TLS != nil)
 	a.log.Info("listening", "listener", "admin", "addr", admin.listener.Addr().String())
 	if a.ready != nil {
 		a.ready(main.listener.Addr().String(), admin.listener.Addr().String())
@@ -77,7 +77,7 @@ func (a *app) run(ctx context.Context) error {
 }
 
 func (a *app) serveMain(m listening) error {
-	if m.server.TLSConfig != nil {
+	if a.config.TLS != nil {
 		return m.server.ServeTLS(m.listener, "", "")
 	}
 	return m.server.Serve(m.listener)

@@ -31,7 +31,7 @@ type runningDemo struct {
 
 func startDemo(t *testing.T, args ...string) *runningDemo {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a line that never comes must not hang the suite
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a line that never comes must not hang the suite
 	read, write := io.Pipe()
 	d := &runningDemo{t: t, lines: make(chan string, 1000), stop: cancel, code: make(chan int, 1)}
 	go func() {
@@ -88,7 +88,7 @@ func TestTheDemoDoesWhatItsGuideSays(t *testing.T) {
 	if err != nil || answer.Usage.CompletionTokens != 5 {
 		t.Errorf("alice's call: usage %+v, %v", answer.Usage, err)
 	}
-	d.until(`  alice  gpt-5-mini  200  reserved 13 +used 13 +tokens  \$0\.0000\d+ +0\.\ds$`)
+	d.until(`  alice  gpt-5-mini  200  reserved 13 +used 13 +tokens  \$0\.0000\d+ +\d+\.\ds$`)
 
 	ctx, hangUp := context.WithCancel(t.Context())
 	first, err := bobsCall(ctx, base) // returns with the headers: its answer is still being written
