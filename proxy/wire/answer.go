@@ -130,8 +130,10 @@ func (a *Answer) readEvents(p []byte) (int, error) {
 			a.ready = len(a.buf) // the rest is no whole event, but it is the caller's
 			break
 		}
-		a.buf = append(a.buf[:0], a.buf[a.ready:]...)
-		a.out, a.ready = 0, 0
+		if a.ready > 0 { // else the event is still growing: copying it for every byte would be quadratic
+			a.buf = append(a.buf[:0], a.buf[a.ready:]...)
+			a.out, a.ready = 0, 0
+		}
 		held := len(a.buf)
 		a.buf = slices.Grow(a.buf, readSize)
 		n, _ := a.fill(a.buf[held : held+readSize])
