@@ -133,6 +133,9 @@ func (x *exchange) judge(why cause, report wire.Report) outcome {
 		if !row.when(f) {
 			continue
 		}
+		if row.then == chargeLarger {
+			report.Counted = x.answer.Counted() // not counted as long as the usage is believed
+		}
 		o := outcome{ending: row.name, basis: row.then}
 		o.usage = x.usage(row.then, report)
 		if row.name == "broken_reported" {

@@ -69,6 +69,7 @@ func TestEndings(t *testing.T) {
 		{"reported zero", streamed, chunks(three, usage(0, 0, 0), false), reserved, false},
 		{"reported negative", streamed, chunks(three, usage(9, -4, 5), false), reserved, false},
 		{"reported absurd", streamed, chunks(three, usage(9, 1<<40, 1<<41), false), reserved, false},
+		{"reported absurd, and more was seen than reserved", streamed, chunks(strings.Repeat("one ", 70), usage(9, 1<<40, 1<<41), false), 8 + 70, false},
 		{"more than was reserved is debt", streamed, chunks(three, usage(9, 91, 100), false), 100, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
