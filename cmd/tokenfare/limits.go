@@ -94,12 +94,13 @@ func (d *decoder) splitLimit(items []*yaml.Node) {
 
 // distinct refuses two limits of one owner that would be one counter.
 func (d *decoder) distinct(list []limit.Limit, at []place) {
+	first := map[string]string{}
 	for i, l := range list {
-		for j := range i {
-			if list[j].ID() == l.ID() {
-				d.out.add(at[i], "keep one of the two, or give them different periods or models", "%q counts the same as %q: %s", l.Text, list[j].Text, l.ID())
-				break
-			}
+		id := l.ID()
+		if other, seen := first[id]; seen {
+			d.out.add(at[i], "keep one of the two, or give them different periods or models", "%q counts the same as %q: %s", l.Text, other, id)
+			continue
 		}
+		first[id] = l.Text
 	}
 }

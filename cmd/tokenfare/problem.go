@@ -31,6 +31,9 @@ type problem struct {
 	msg, fix string
 }
 
+// shownProblems is how many problems are printed: beyond that, nobody reads on.
+const shownProblems = 200
+
 // problems is every mistake found in a configuration. As an error it prints each with its line, a caret and the fix;
 // nothing that is, or looks like, a secret is printed.
 type problems struct {
@@ -58,6 +61,10 @@ func (p *problems) err() error {
 func (p *problems) Error() string {
 	var b strings.Builder
 	for i, one := range p.list {
+		if i == shownProblems {
+			fmt.Fprintf(&b, "\n… and %d more.", len(p.list)-i)
+			break
+		}
 		if i > 0 {
 			b.WriteString("\n")
 		}
