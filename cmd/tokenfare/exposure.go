@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"time"
@@ -14,6 +15,7 @@ type exposure struct {
 	day, month cost.NanoUSD // in any day, in any month of 31 days
 	model      string       // "": there is none it may call
 	unlimited  bool         // nothing bounds it
+	dearest    cost.NanoUSD // price of a million of the model's dearest tokens
 	unpriced   bool         // tokens are bounded, but no price is known for the model
 }
 
@@ -48,15 +50,14 @@ func worse(a, b exposure) bool {
 		return a.unlimited
 	case a.unpriced != b.unpriced:
 		return a.unpriced
-	case a.month != b.month:
-		return a.month > b.month
 	}
-	return a.day > b.day
+	return cmp.Or(cmp.Compare(a.month, b.month), cmp.Compare(a.day, b.day), cmp.Compare(a.dearest, b.dearest)) > 0
 }
 
 // exposed is what calls of one model can cost at most. Tokens are taken at the model's dearest kind.
 func (o offer) exposed(limits []limit.Limit) exposure {
-	e := exposure{model: o.name}
+	input, output := dearest(o.facts.Price)
+	e := exposure{model: o.name, dearest: max(input, output)}
 	day, month := o.most(limits, oneDay), o.most(limits, oneMonth)
 	switch {
 	case month != math.MaxInt64:

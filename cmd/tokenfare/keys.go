@@ -22,8 +22,8 @@ const keysHelp = `Make keys for callers. Only a key's hash is kept: the key itse
   tokenfare keys new alice bob -plan team
       Two keys that share the wording of a plan; each has its own budget.
 
-  tokenfare keys new ci -limit "50k tokens per minute, burst 500k" -limit "$5 each day"
-      With limits of its own. (Put a sentence with $ into single quotes in a shell.)
+  tokenfare keys new ci -limit '50k tokens per minute, burst 500k' -limit '$5 each day'
+      With limits of its own. Single quotes, or the shell takes $5 for a variable.
 
   tokenfare keys new alice -plan team -w config.yaml
       Adds it to the file, comments and layout kept. A name that is there already is refused.

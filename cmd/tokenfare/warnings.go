@@ -116,9 +116,9 @@ func (c *Config) tooSmall(offers []offer) []string {
 				continue
 			}
 			line := fmt.Sprintf("%q%s can never fit a full context of %s with its default output: that takes %s, and at most %s can be spent at once", l.Text, source,
-				worst.name, limit.FormatAmount(l.Unit, short), limit.FormatAmount(l.Unit, l.Capacity()))
+				worst.name, amount(l.Unit, short), limit.FormatAmount(l.Unit, l.Capacity()))
 			if others > 1 {
-				line += fmt.Sprintf(" (nor that of %d other models)", others-1)
+				line += fmt.Sprintf(" (nor that of %s)", plural(others-1, "other model"))
 			}
 			if keys[line] == nil {
 				order = append(order, line)
@@ -157,4 +157,12 @@ func (c *Config) tooSmall(offers []offer) []string {
 		out = append(out, who+": "+line)
 	}
 	return out
+}
+
+// amount prints n of a unit, money rounded up to a cent.
+func amount(unit limit.Unit, n int64) string {
+	if unit == limit.Dollars {
+		return cents(cost.NanoUSD(n))
+	}
+	return limit.FormatAmount(unit, n)
 }
