@@ -304,20 +304,29 @@ func TestContentNotTimeDecides(t *testing.T) {
 
 func TestBufferedLogIsWrittenInTheEndAndInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		b := newBufferedWriter(&out)
+		written := make(chan string, 10)
+		b := newBufferedWriter(writerFunc(func(p []byte) (int, error) {
+			written <- string(p)
+			return len(p), nil
+		}))
 		io.WriteString(b, "one\n")
-		if out.Len() > 0 {
-			t.Error("written at once")
+		if n := len(written); n > 0 {
+			t.Errorf("%d writes at once", n)
 		}
-		time.Sleep(2 * flushEvery)
-		synctest.Wait()
-		if out.String() != "one\n" {
-			t.Errorf("after the flush: %q", out.String())
+		began := time.Now()
+		if got := <-written; got != "one\n" || time.Since(began) > flushEvery {
+			t.Errorf("flushed %q after %v", got, time.Since(began))
 		}
 		io.WriteString(b, "two\n")
-		if err := b.Close(); err != nil || out.String() != "one\ntwo\n" {
-			t.Errorf("after Close: %q, %v", out.String(), err)
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+		if got := <-written; got != "two\n" {
+			t.Errorf("Close wrote %q", got)
 		}
 	})
 }
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
