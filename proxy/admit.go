@@ -156,12 +156,12 @@ func (x *exchange) reserve(ctx context.Context, limited bool) error {
 			return fmt.Errorf("reserve: %w", err)
 		}
 		if decision = d; d.OK {
-			x.held, x.draws = held, counted
+			x.held, x.draws, x.fresh = held, counted, true
 			x.server.metrics.acquired(counted, time.Since(began))
 			return x.watch(ctx)
 		}
 	}
-	x.draws = counted
+	x.draws, x.fresh = counted, true
 	x.server.metrics.refusedBy(counted.budgets[decision.Refused], time.Since(began))
 	return x.refuse(ctx, decision)
 }

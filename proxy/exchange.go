@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +32,7 @@ type exchange struct {
 	choices  int64 // at least 1
 	body     *heldBody
 	draws    draws
+	fresh    bool  // the states in draws are those of now
 	observed draws // of limits that only watch
 	held     *limiter.Reservation
 
@@ -104,19 +104,24 @@ func (d *draws) counted() []limiter.Charge {
 	return out
 }
 
-// refreshStates reads the budgets anew, for headers written after the settlement. A limiter that cannot answer leaves them as
-// they were.
-func (x *exchange) refreshStates() {
-	if len(x.draws.charges) == 0 {
-		return
+// states are the budgets this exchange draws on, with their states as the limiter last told them, or as they are now if it has
+// not been asked since. A call that failed before its model was known is shown the caller's budgets that concern every model.
+func (x *exchange) states() draws {
+	if x.fresh {
+		return x.draws
 	}
-	fresh := slices.Clone(x.draws.charges)
-	for i := range fresh {
-		fresh[i].N = 0
+	d := x.countedDraws()
+	if x.route == nil {
+		for _, b := range x.caller.budgets {
+			if b.handle != nil && len(b.limit.Models) == 0 && !b.limit.Observe && !b.expired(x.began) {
+				d.add(b)
+			}
+		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
 	defer cancel()
-	if _, err := x.server.options.Limiter.Peek(ctx, fresh); err == nil {
-		x.draws.charges = fresh
+	if _, err := x.server.options.Limiter.Peek(ctx, d.charges); err != nil {
+		return draws{} // headers that cannot be true are left out
 	}
+	return d
 }

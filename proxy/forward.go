@@ -138,7 +138,7 @@ func (x *exchange) settleAhead(resp *http.Response) error {
 	}
 	resp.Body = io.NopCloser(strings.NewReader(string(whole)))
 	x.end(endedAnswer)
-	x.refreshStates()
+	x.fresh = false // what is left has changed
 	x.writeBudgets(resp.Header)
 	if x.facts.Priced {
 		resp.Header.Set("x-tokenfare-cost", x.outcome.cost.String())
@@ -160,7 +160,7 @@ func (x *exchange) passError(resp *http.Response) error {
 	resp.Header.Del("Content-Length")
 	resp.TransferEncoding = nil
 	x.end(endedAnswer)
-	x.refreshStates()
+	x.fresh = false // what is left has changed
 	x.writeBudgets(resp.Header)
 	return nil
 }

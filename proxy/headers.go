@@ -34,19 +34,20 @@ func pick(h http.Header, names []string) http.Header {
 // writeBudgets sets the headers every answer to a known caller carries: what is left of its tightest token and request
 // budgets, which budget is the tightest of all, and what this call holds.
 func (x *exchange) writeBudgets(h http.Header) {
-	if b, s := x.draws.tightest(isTokens); b != nil {
+	d := x.states()
+	if b, s := d.tightest(isTokens); b != nil {
 		writeLimit(h, "tokens", s)
 	}
-	if b, s := x.draws.tightest(isRequests); b != nil {
+	if b, s := d.tightest(isRequests); b != nil {
 		writeLimit(h, "requests", s)
 	}
-	if b, _ := x.draws.tightest(isAny); b != nil && h.Get("x-tokenfare-budget") == "" {
+	if b, _ := d.tightest(isAny); b != nil && h.Get("x-tokenfare-budget") == "" {
 		h.Set("x-tokenfare-budget", headerText(b))
 	}
-	if x.refused == nil && len(x.draws.budgets) > 0 {
+	if x.sent.begun && len(x.draws.budgets) > 0 {
 		h.Set("x-tokenfare-reserved", strconv.FormatInt(addSaturating(x.estimate.Input, x.estimate.MaxOutput), 10))
 	}
-	if x.refused == nil && x.inserted > 0 {
+	if x.sent.begun && x.inserted > 0 {
 		h.Set("x-tokenfare-output-limit", strconv.FormatInt(x.inserted, 10))
 	}
 }

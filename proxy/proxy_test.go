@@ -237,3 +237,40 @@ func catalogPolicy(t *testing.T, h *house, url string, spec proxy.Spec) {
 	}
 	h.server.SetPolicy(policy)
 }
+
+func TestLimitHeadersOnEveryAnswerToAKnownCaller(t *testing.T) {
+	h := newHouse(t, alice(t, "1000 tokens in total", "70 requests in total", "5 requests in total on gpt-4o-mini"), answerWith(200, plainAnswer(8, 3)))
+	for name, got := range map[string]answer{
+		"not JSON":       h.chat(`{`),
+		"models":         h.get("/v1/models"),
+		"unknown member": h.chat(`{"model":"gpt-4o-mini","messages":[],"store":true}`),
+		"too large":      h.chat(`{"model":"gpt-4o-mini","messages":[],"max_tokens":5000}`),
+	} {
+		if got.header.Get("x-ratelimit-remaining-tokens") != "1000" || got.header.Get("x-ratelimit-limit-requests") == "" {
+			t.Errorf("%s: %d, headers %v", name, got.status, got.header)
+		}
+		if v := got.header.Get("x-tokenfare-reserved"); v != "" {
+			t.Errorf("%s: reserved %q", name, v)
+		}
+	}
+}
+
+func TestAnEarlyRetryIsNoticed(t *testing.T) {
+	h := newHouse(t, alice(t, "60 tokens per 10 minutes"), answerWith(200, plainAnswer(8, 50)))
+	for range 3 { // one passes, one is refused, one is early
+		h.chat(hi)
+	}
+	families, err := h.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "tokenfare_early_retries_total" {
+			if n := f.GetMetric()[0].GetCounter().GetValue(); n != 1 {
+				t.Errorf("%v early retries, want 1", n)
+			}
+			return
+		}
+	}
+	t.Error("no early retry was counted")
+}

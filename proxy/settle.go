@@ -104,6 +104,16 @@ func (x *exchange) close() {
 // end is the one place where an exchange ends. The first call settles; later ones change nothing.
 func (x *exchange) end(why cause) {
 	x.once.Do(func() {
+		// Should judging panic, the whole reservation is charged, and the panic goes on its way.
+		x.outcome = x.charged("broken", chargeReserved, wire.Report{})
+		defer func() {
+			ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
+			defer cancel()
+			if err := x.settle(ctx); err != nil {
+				x.server.metrics.settleFailed.Inc()
+				x.server.options.Log.Error("settle", "key", x.caller.name, "error", err)
+			}
+		}()
 		var report wire.Report
 		if x.answer != nil {
 			report = x.answer.Report()
@@ -112,12 +122,6 @@ func (x *exchange) end(why cause) {
 			}
 		}
 		x.outcome = x.judge(why, report)
-		ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
-		defer cancel()
-		if err := x.settle(ctx); err != nil {
-			x.server.metrics.settleFailed.Inc()
-			x.server.options.Log.Error("settle", "key", x.caller.name, "error", err)
-		}
 	})
 }
 
@@ -136,17 +140,21 @@ func (x *exchange) judge(why cause, report wire.Report) outcome {
 		if row.then == chargeLarger {
 			report.Counted = x.answer.Counted() // not counted as long as the usage is believed
 		}
-		o := outcome{ending: row.name, basis: row.then}
-		o.usage = x.usage(row.then, report)
-		if row.name == "broken_reported" {
-			// Usage that came before the end may not be all of it.
-			o.usage.Output = max(o.usage.Output, report.Counted)
-		}
-		o.cost = x.facts.Price.Cost(o.usage)
-		o.over = max(0, o.usage.Input+o.usage.Output-x.estimate.Input-x.estimate.MaxOutput)
-		return o
+		return x.charged(row.name, row.then, report)
 	}
 	panic("BUG: the table of endings has no row for this exchange")
+}
+
+// charged works out what an ending is charged.
+func (x *exchange) charged(ending string, on basis, report wire.Report) outcome {
+	o := outcome{ending: ending, basis: on, usage: x.usage(on, report)}
+	if ending == "broken_reported" {
+		// Usage that came before the end may not be all of it.
+		o.usage.Output = max(o.usage.Output, report.Counted)
+	}
+	o.cost = x.facts.Price.Cost(o.usage)
+	o.over = max(0, o.usage.Input+o.usage.Output-x.estimate.Input-x.estimate.MaxOutput)
+	return o
 }
 
 // usage is what a basis amounts to.

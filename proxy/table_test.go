@@ -1,0 +1,63 @@
+package proxy
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestTheReadmePrintsTheTable: the README has every row of the table of endings, in the table's order of columns.
+func TestTheReadmePrintsTheTable(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range endings {
+		if strings.Count(string(readme), "| `"+row.name+"` |") != 1 {
+			t.Errorf("the README's table does not have the ending %s", row.name)
+		}
+	}
+}
+
+// TestEveryEndingHasItsRow walks through all facts there can be: each finds a row, and no row is unreachable.
+func TestEveryEndingHasItsRow(t *testing.T) {
+	reached := map[string]bool{}
+	flags := []bool{false, true}
+	for _, why := range []cause{endedAnswer, endedBroken, endedPanic, endedRefused} {
+		for _, status := range []int{0, 200, 302, 404, 500} {
+			for bits := range 1 << 6 {
+				on := func(i int) bool { return flags[bits>>i&1] }
+				f := facts{cause: why, status: status, written: on(0), streamed: on(1), reasoning: on(2), reported: on(3), credible: on(4), complete: on(5)}
+				for _, row := range endings {
+					if row.when(f) {
+						reached[row.name] = true
+						break
+					}
+				}
+			}
+		}
+	}
+	for _, row := range endings {
+		if !reached[row.name] {
+			t.Errorf("nothing ends as %s", row.name)
+		}
+	}
+	if last := endings[len(endings)-1]; !last.when(facts{}) || last.then != chargeReserved {
+		t.Error("the last row must take whatever is left, and charge all that was reserved")
+	}
+}
+
+func TestTheClosestRouteWins(t *testing.T) {
+	p := &Policy{}
+	for _, pattern := range []string{"*", "gpt-*", "gpt-5-*", "gpt-5-mini", "gpt-5-mini*", "o?"} {
+		p.routes = append(p.routes, &route{ModelSpec: ModelSpec{Pattern: pattern}})
+	}
+	sortRoutes(p.routes)
+	for name, want := range map[string]string{
+		"gpt-5-mini": "gpt-5-mini", "gpt-5-mini-2025": "gpt-5-mini*", "gpt-5-nano": "gpt-5-*", "gpt-4": "gpt-*", "o3": "o?", "claude": "*", "GPT-4": "*",
+	} {
+		if got := p.route(name).Pattern; got != want {
+			t.Errorf("%s goes by %s, want %s", name, got, want)
+		}
+	}
+}
