@@ -31,8 +31,6 @@ func newStamped(text string) stamped {
 	}
 }
 
-func (s stamped) clone() stamped { return stamped{text: slices.Clone(s.text), slots: s.slots} }
-
 // with returns the text with number, as many digits as blank is long, in every slot. The text is good until the next call.
 func (s stamped) with(number []byte) []byte {
 	for _, at := range s.slots {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -56,8 +57,8 @@ func start(ctx context.Context, s settings, dir string, progress io.Writer) (_ [
 	var running []*process
 	stop := func() error {
 		var errs []error
-		for i := len(running) - 1; i >= 0; i-- { // the mock last
-			errs = append(errs, running[i].stop())
+		for _, p := range slices.Backward(running) { // the mock last
+			errs = append(errs, p.stop())
 		}
 		return errors.Join(errs...)
 	}

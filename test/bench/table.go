@@ -81,7 +81,11 @@ func optional(ms *float64) string {
 	if ms == nil {
 		return "-"
 	}
-	return strconv.FormatFloat(*ms, 'f', 2, 64)
+	text := strconv.FormatFloat(*ms, 'f', 2, 64)
+	if text == "-0.00" {
+		return "0.00"
+	}
+	return text
 }
 
 // grouped prints a number with commas between thousands.
