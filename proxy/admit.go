@@ -30,15 +30,13 @@ func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) erro
 	if err := x.resolve(request); err != nil {
 		return err
 	}
-	known, err := x.meter(request, body.bytes)
-	if err != nil {
+	if err := x.meter(request, body.bytes); err != nil {
 		return err
 	}
 	if err := x.reserve(r.Context(), request.Cost.HasMaxOutput); err != nil {
-		s.memo.remember(known, x)
+		s.memo.remember(x, body.bytes)
 		return err
 	}
-	s.memo.forget(known)
 	x.body.set(request.Edit(x.edits(request)))
 	return nil
 }
@@ -60,25 +58,25 @@ func (x *exchange) resolve(request *wire.Request) error {
 }
 
 // meter counts the prompt and names the budgets the call draws on. A body that was refused a moment ago is not counted again.
-func (x *exchange) meter(request *wire.Request, body []byte) (memoKey, error) {
+func (x *exchange) meter(request *wire.Request, body []byte) error {
 	x.draw(x.caller.budgets)
 	x.draw(x.route.upstream.budgets)
 	if err := x.priced(); err != nil {
-		return memoKey{}, err
+		return err
 	}
 	if err := x.hopeless(request.Cost); err != nil {
-		return memoKey{}, err
+		return err
 	}
-	key := newMemoKey(x.caller.name, body)
-	if known, ok := x.server.memo.recall(key); ok {
-		x.estimate = known.estimate
-		if x.began.Before(known.until) {
-			x.server.metrics.earlyRetries.WithLabelValues(x.caller.name).Inc()
-		}
-	} else {
+	known, ok := x.server.memo.recall(x.caller.name, body)
+	if !ok {
 		x.estimate = x.server.options.Estimator.Estimate(request.Cost, x.facts)
+		return nil
 	}
-	return key, nil
+	x.estimate = known.estimate
+	if x.began.Before(known.until) {
+		x.server.metrics.earlyRetries.WithLabelValues(x.caller.name).Inc()
+	}
+	return nil
 }
 
 // hopeless refuses, without counting it, a prompt whose length alone says that no budget can ever hold it.

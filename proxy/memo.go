@@ -12,63 +12,75 @@ import (
 const memoSize = 4096
 
 // memo remembers what refused requests were estimated at, so that a caller who hammers, or an SDK that retries, is answered
-// without counting the same prompt again. It holds digests and numbers, no text.
+// without counting the same prompt again. It holds digests and numbers, no text. Callers of whom nothing is remembered do not
+// pay for a digest.
 type memo struct {
 	mu    sync.Mutex
 	known map[memoKey]memoEntry // guarded by mu
+	of    map[string]int        // guarded by mu; how many entries each caller has
 }
 
-type memoKey [sha256.Size]byte
+type memoKey struct {
+	caller string
+	digest [sha256.Size]byte
+}
 
 type memoEntry struct {
 	estimate cost.Estimate
 	until    time.Time // when the refusal said to come back
 }
 
-func newMemoKey(caller string, body []byte) memoKey {
-	h := sha256.New()
-	h.Write([]byte(caller))
-	h.Write([]byte{0})
-	h.Write(body)
-	var key memoKey
-	h.Sum(key[:0])
-	return key
-}
-
-func (m *memo) recall(key memoKey) (memoEntry, bool) {
+// recall returns what is known of a body, and forgets it: if it is refused again, it is remembered again.
+func (m *memo) recall(caller string, body []byte) (memoEntry, bool) {
+	m.mu.Lock()
+	none := m.of[caller] == 0
+	m.mu.Unlock()
+	if none {
+		return memoEntry{}, false
+	}
+	key := memoKey{caller, sha256.Sum256(body)}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e, ok := m.known[key]
+	if ok {
+		m.forgetLocked(key)
+	}
 	return e, ok
 }
 
 // remember keeps a refused exchange's estimate. When the memo is full some other entry makes room; which one does not matter.
-func (m *memo) remember(key memoKey, x *exchange) {
+func (m *memo) remember(x *exchange, body []byte) {
 	if x.refused == nil {
 		return
 	}
+	key := memoKey{x.caller.name, sha256.Sum256(body)}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.known == nil {
-		m.known = make(map[memoKey]memoEntry)
+		m.known, m.of = make(map[memoKey]memoEntry), make(map[string]int)
 	}
 	if len(m.known) >= memoSize {
 		for other := range m.known {
-			delete(m.known, other)
+			m.forgetLocked(other)
 			break
 		}
 	}
+	if _, ok := m.known[key]; !ok {
+		m.of[key.caller]++
+	}
 	m.known[key] = memoEntry{estimate: x.refused.estimate, until: x.began.Add(x.refused.promised)}
+}
+
+func (m *memo) forgetLocked(key memoKey) {
+	delete(m.known, key)
+	if m.of[key.caller]--; m.of[key.caller] == 0 {
+		delete(m.of, key.caller)
+	}
 }
 
 func (m *memo) clear() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	clear(m.known)
-}
-
-func (m *memo) forget(key memoKey) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.known, key)
+	clear(m.of)
 }

@@ -54,7 +54,7 @@ func (c *Config) verifyListeners(out *problems) {
 	if len(c.Keys) == 0 && !loopback(c.Listen) {
 		out.add(c.listenAt, "add keys (run `tokenfare keys new alice`), or listen on 127.0.0.1", "without keys the proxy serves this machine only, not %q", c.Listen)
 	}
-	if c.Listen == c.Admin.Listen {
+	if c.Listen == c.Admin.Listen && !strings.HasSuffix(c.Listen, ":0") { // port 0 is another one each time
 		at := c.adminAt
 		if at.file == nil {
 			at = c.listenAt
