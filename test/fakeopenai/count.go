@@ -7,19 +7,19 @@ import (
 	tiktokenloader "github.com/pkoukk/tiktoken-go-loader"
 )
 
+// encoding loads o200k_base once for the process: the loader is a global of tiktoken-go.
+var encoding = sync.OnceValues(func() (*tiktoken.Tiktoken, error) {
+	tiktoken.SetBpeLoader(tiktokenloader.NewOfflineLoader())
+	return tiktoken.GetEncoding("o200k_base")
+})
+
 // counter counts o200k_base tokens with tiktoken-go and remembers texts it has seen: a load test sends one text often.
 type counter struct {
-	load func() (*tiktoken.Tiktoken, error)
 	mu   sync.Mutex
 	seen map[string]int64
 }
 
-func newCounter() *counter {
-	return &counter{seen: map[string]int64{}, load: sync.OnceValues(func() (*tiktoken.Tiktoken, error) {
-		tiktoken.SetBpeLoader(tiktokenloader.NewOfflineLoader())
-		return tiktoken.GetEncoding("o200k_base")
-	})}
-}
+func newCounter() *counter { return &counter{seen: map[string]int64{}} }
 
 // Tokens is the number of o200k_base tokens of text.
 func (c *counter) Tokens(text string) int64 {
@@ -28,11 +28,11 @@ func (c *counter) Tokens(text string) int64 {
 	if n, ok := c.seen[text]; ok {
 		return n
 	}
-	encoding, err := c.load()
+	tokenizer, err := encoding()
 	if err != nil {
 		panic("fakeopenai: load o200k_base: " + err.Error()) // the vocabulary is compiled in
 	}
-	n := int64(len(encoding.EncodeOrdinary(text)))
+	n := int64(len(tokenizer.EncodeOrdinary(text)))
 	c.seen[text] = n
 	return n
 }
