@@ -52,11 +52,10 @@ func TestUpstreamSendsRubbish(t *testing.T) {
 
 // An endless line passes through in bounded memory.
 func TestFlood(t *testing.T) {
-	size := int64(256 << 20)
-	if harness.Race {
-		size = 96 << 20
+	size, most := int64(256<<20), int64(64<<20)
+	if harness.Race { // slower, and with shadow memory
+		size, most = 96<<20, 192<<20
 	}
-	const most = 64 << 20
 	for _, members := range []string{`"stream": true`, `"stream": true, "stream_options": {"include_usage": true}`, `"stream": false`} {
 		t.Run(members, func(t *testing.T) {
 			up := fakeopenai.New(t)
