@@ -34,7 +34,7 @@ func (c Config) YAML() string {
 		models = "  \"gpt-*\": { upstream: fake }\n"
 	}
 	return fmt.Sprintf(`listen: "127.0.0.1:0"
-admin: { listen: "localhost:0" }
+admin: { listen: "127.0.0.1:0" }
 upstreams:
   fake: { url: %s, key: %s%s }
 models:
