@@ -49,11 +49,13 @@ func TestEstimate(t *testing.T) {
 			cost.Estimate{Input: 9, MaxOutput: 100, Basis: cost.Exact, ByPart: parts(cost.PartMessages, 3, cost.PartOverhead, 6)},
 		},
 		{
-			"no limit", "gpt-4o", cost.Request{Messages: 1, Text: hello, Choices: 3},
+			"no limit", "gpt-4o",
+			cost.Request{Messages: 1, Text: hello, Choices: 3},
 			cost.Estimate{Input: 9, MaxOutput: 3 * 4096, Basis: cost.Assumed, ByPart: parts(cost.PartMessages, 3, cost.PartOverhead, 6)},
 		},
 		{
-			"no limit, reasoning", "o3", cost.Request{},
+			"no limit, reasoning", "o3",
+			cost.Request{},
 			cost.Estimate{MaxOutput: 16_384, Basis: cost.Assumed},
 		},
 		{
@@ -85,11 +87,13 @@ func TestEstimate(t *testing.T) {
 			cost.Estimate{Input: 42, MaxOutput: 100, Basis: cost.Approximate, ByPart: parts(cost.PartAudio, 2, cost.PartFiles, 40)},
 		},
 		{
-			"embedding", "text-embedding-3-small", cost.Request{TokenIDs: 7, Text: []cost.Text{{Part: cost.PartOther, S: "hello"}}},
+			"embedding", "text-embedding-3-small",
+			cost.Request{TokenIDs: 7, Text: []cost.Text{{Part: cost.PartOther, S: "hello"}}},
 			cost.Estimate{Input: 8, Basis: cost.Exact, ByPart: parts(cost.PartOther, 8)},
 		},
 		{
-			"a limit above the model's maximum is taken at its word", "gpt-4o", cost.Request{HasMaxOutput: true, MaxOutput: 1 << 40},
+			"a limit above the model's maximum is taken at its word", "gpt-4o",
+			cost.Request{HasMaxOutput: true, MaxOutput: 1 << 40},
 			cost.Estimate{MaxOutput: 1 << 40, Basis: cost.Exact},
 		},
 		{
@@ -117,8 +121,10 @@ func parts(pairs ...any) (by [cost.Parts]int64) {
 func TestEstimateOfAbsurdNumbers(t *testing.T) {
 	const most = math.MaxInt64
 	for _, r := range []cost.Request{
-		{TokenIDs: most, AudioBytes: most, FileBytes: most, Messages: math.MaxInt, Names: math.MaxInt, Tools: math.MaxInt, Images: math.MaxInt,
-			HasMaxOutput: true, MaxOutput: most, Choices: most},
+		{
+			TokenIDs: most, AudioBytes: most, FileBytes: most, Messages: math.MaxInt, Names: math.MaxInt, Tools: math.MaxInt, Images: math.MaxInt,
+			HasMaxOutput: true, MaxOutput: most, Choices: most,
+		},
 		{TokenIDs: -1, AudioBytes: -most, FileBytes: -1, Messages: -1, Names: -1, Tools: -1, Images: -1, HasMaxOutput: true, MaxOutput: -1, Choices: -1},
 		{Choices: most, Text: []cost.Text{{S: "\xff\xfe\xed\xa0\x80"}}},
 	} {

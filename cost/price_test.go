@@ -24,8 +24,11 @@ func TestGoldenBills(t *testing.T) {
 		{"old snapshot: 1000 x $5 + 1000 x $15", "gpt-4o-2024-05-13", cost.Usage{Input: 1000, Output: 1000}, "$0.02"},
 		{"reasoning is output: 2000 x $0.25 + 3000 x $2", "gpt-5-mini", cost.Usage{Input: 2000, Output: 3000, Reasoning: 2900}, "$0.0065"},
 		{"cheapest: 1 x $0.005", "gpt-5-nano", cost.Usage{Input: 1, CachedInput: 1}, "$0.000000005"},
-		{"cache write: 1000 x $5 + 2000 x $0.50 + 3000 x $6.25 + 100 x $30", "gpt-5.6",
-			cost.Usage{Input: 6000, CachedInput: 2000, CacheWrite: 3000, Output: 100}, "$0.02775"},
+		{
+			"cache write: 1000 x $5 + 2000 x $0.50 + 3000 x $6.25 + 100 x $30", "gpt-5.6",
+			cost.Usage{Input: 6000, CachedInput: 2000, CacheWrite: 3000, Output: 100},
+			"$0.02775",
+		},
 		{"272000 is not long: 272000 x $2.50 + 1000 x $15", "gpt-5.4", cost.Usage{Input: 272_000, Output: 1000}, "$0.695"},
 		{"272001 is, all of it: 272001 x $5 + 1000 x $22.50", "gpt-5.4", cost.Usage{Input: 272_001, Output: 1000}, "$1.382505"},
 		{"long and cached: 100000 x $10 + 200000 x $1", "gpt-5.5", cost.Usage{Input: 300_000, CachedInput: 200_000}, "$1.20"},

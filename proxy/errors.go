@@ -13,6 +13,9 @@ import (
 // statusClientGone is what is logged when nobody is there to read an answer; nginx's number for it.
 const statusClientGone = 499
 
+// codeOurKey says that an upstream refused this proxy's own key: no retry helps until the operator has changed it.
+const codeOurKey = "upstream_unauthorized"
+
 // handler is a handler that may end with an error instead of an answer.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
@@ -45,10 +48,17 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	if rec.exchange != nil {
-		rec.exchange.writeBudgets(w.Header())
+		rec.exchange.writeBudgets(r.Context(), w.Header())
 	}
 	rec.code = known.Code
 	h := w.Header()
+	if known.Code == codeOurKey {
+		h.Set("x-should-retry", "false")
+	}
+	if r.ProtoMajor == 1 && r.ContentLength != 0 && (rec.exchange == nil || rec.exchange.body == nil) {
+		// Or the server would wait for a body that nobody wants to read, for as long as its sender likes.
+		h.Set("Connection", "close")
+	}
 	h.Set("Content-Type", "application/json")
 	h.Set("x-request-id", rec.id)
 	w.WriteHeader(known.Status)

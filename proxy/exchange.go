@@ -106,7 +106,7 @@ func (d *draws) counted() []limiter.Charge {
 
 // states are the budgets this exchange draws on, with their states as the limiter last told them, or as they are now if it has
 // not been asked since. A call that failed before its model was known is shown the caller's budgets that concern every model.
-func (x *exchange) states() draws {
+func (x *exchange) states(ctx context.Context) draws {
 	if x.fresh {
 		return x.draws
 	}
@@ -118,7 +118,7 @@ func (x *exchange) states() draws {
 			}
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if _, err := x.server.options.Limiter.Peek(ctx, d.charges); err != nil {
 		return draws{} // headers that cannot be true are left out

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/http/httputil"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -104,7 +106,7 @@ func (x *exchange) receive(resp *http.Response) error {
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
 		x.server.metrics.upstreamRejected(x.route.upstream.Name)
-		return badGateway(http.StatusBadGateway, "upstream_unauthorized", "The upstream did not accept this proxy's own key. This is not "+
+		return badGateway(http.StatusBadGateway, codeOurKey, "The upstream did not accept this proxy's own key. This is not "+
 			"the fault of your key: the operator of this proxy must check the key of upstream "+x.route.upstream.Name+".")
 	case resp.StatusCode >= 400:
 		return x.passError(resp)
@@ -125,7 +127,7 @@ func (x *exchange) receive(resp *http.Response) error {
 	if !sse && resp.ContentLength >= 0 && resp.ContentLength <= readAhead {
 		return x.settleAhead(resp)
 	}
-	x.writeBudgets(resp.Header)
+	x.writeBudgets(resp.Request.Context(), resp.Header)
 	return nil
 }
 
@@ -139,7 +141,7 @@ func (x *exchange) settleAhead(resp *http.Response) error {
 	resp.Body = io.NopCloser(strings.NewReader(string(whole)))
 	x.end(endedAnswer)
 	x.fresh = false // what is left has changed
-	x.writeBudgets(resp.Header)
+	x.writeBudgets(resp.Request.Context(), resp.Header)
 	if x.facts.Priced {
 		resp.Header.Set("x-tokenfare-cost", x.outcome.cost.String())
 	}
@@ -155,13 +157,19 @@ func (x *exchange) passError(resp *http.Response) error {
 		return badGateway(http.StatusBadGateway, "upstream_failed", "The upstream answered with an error that could not be read.")
 	}
 	body = x.route.upstream.Redact(body)
+	if !json.Valid(body) { // an empty or HTML page of some middlebox; SDKs know what to do with an error object only
+		body = badGateway(resp.StatusCode, "upstream_failed", "The upstream "+x.route.upstream.Name+" answered "+
+			strconv.Itoa(resp.StatusCode)+" "+http.StatusText(resp.StatusCode)+", without saying why.").JSON()
+		resp.Header.Set("Content-Type", "application/json")
+		resp.Header.Del("Content-Encoding")
+	}
 	resp.Body = io.NopCloser(strings.NewReader(string(body)))
 	resp.ContentLength = int64(len(body))
 	resp.Header.Del("Content-Length")
 	resp.TransferEncoding = nil
 	x.end(endedAnswer)
 	x.fresh = false // what is left has changed
-	x.writeBudgets(resp.Header)
+	x.writeBudgets(resp.Request.Context(), resp.Header)
 	return nil
 }
 
@@ -186,7 +194,7 @@ func (x *exchange) upstreamFailed(err error) error {
 	}
 }
 
-func badGateway(status int, code, message string) error {
+func badGateway(status int, code, message string) *wire.Error {
 	return &wire.Error{Status: status, Type: "server_error", Code: code, Message: message}
 }
 

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
@@ -33,8 +34,8 @@ func pick(h http.Header, names []string) http.Header {
 
 // writeBudgets sets the headers every answer to a known caller carries: what is left of its tightest token and request
 // budgets, which budget is the tightest of all, and what this call holds.
-func (x *exchange) writeBudgets(h http.Header) {
-	d := x.states()
+func (x *exchange) writeBudgets(ctx context.Context, h http.Header) {
+	d := x.states(ctx)
 	if b, s := d.tightest(isTokens); b != nil {
 		writeLimit(h, "tokens", s)
 	}

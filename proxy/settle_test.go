@@ -1,9 +1,11 @@
 package proxy_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -167,12 +169,18 @@ func readUntil(t *testing.T, r io.Reader, want string) {
 }
 
 func TestASilentUpstreamIsEnded(t *testing.T) {
+	var log bytes.Buffer
 	h := newHouse(t, alice(t, "1000 tokens in total"), func(w http.ResponseWriter, r *http.Request) { chunksThenHold(w, r, "one two three") },
-		func(o *proxy.Options) { o.IdleTimeout = 50 * time.Millisecond })
+		func(o *proxy.Options) {
+			o.IdleTimeout, o.Log = 50*time.Millisecond, slog.New(slog.NewJSONHandler(&log, nil))
+		})
 	if got := h.chat(streamed); got.err == nil {
 		t.Errorf("the client saw a whole answer: %d %s", got.status, got.body)
 	}
 	if used := h.settledSoon("1000 tokens in total", 8+3); used != 11 {
 		t.Errorf("charged %d tokens, want 11", used)
+	}
+	if err := h.server.Wait(t.Context()); err != nil || !strings.Contains(log.String(), "idle timeout") {
+		t.Errorf("the log does not name the cause: %s", log.String())
 	}
 }

@@ -132,13 +132,17 @@ max_buffered: 1.5GB
 			{Name: "other", URL: "http://localhost:1", Usage: "inject", HeaderTimeout: time.Minute},
 		},
 		Models: []proxy.ModelSpec{
-			{Pattern: "fast", Upstream: "other", As: "big", CountsAs: "gpt-5", OutputMember: "max_tokens", DefaultOutput: 8000, MaxOutput: 16000, Context: 1_000_000, ImageTokens: 85,
-				Reasoning: &yes, Price: &cost.Price{Input: usd * 5 / 4, CachedInput: usd / 8, CacheWrite: usd * 3 / 2, Output: 10 * usd}},
+			{
+				Pattern: "fast", Upstream: "other", As: "big", CountsAs: "gpt-5", OutputMember: "max_tokens", DefaultOutput: 8000, MaxOutput: 16000, Context: 1_000_000, ImageTokens: 85,
+				Reasoning: &yes, Price: &cost.Price{Input: usd * 5 / 4, CachedInput: usd / 8, CacheWrite: usd * 3 / 2, Output: 10 * usd},
+			},
 			{Pattern: "extra", Upstream: "openai"},
 		},
 		Keys: []proxy.KeySpec{
-			{Name: "alice", Hashes: [][32]byte{hash(0xab)}, Limits: []limit.Limit{sentence("60 requests in any minute"), sentence("$2 each day, until 2027-01-31")},
-				Models: []string{"gpt-*", "fast"}, Expires: time.Date(2027, 1, 31, 0, 0, 0, 0, zone), Disabled: true, TooLongAs: "context_length_exceeded"},
+			{
+				Name: "alice", Hashes: [][32]byte{hash(0xab)}, Limits: []limit.Limit{sentence("60 requests in any minute"), sentence("$2 each day, until 2027-01-31")},
+				Models: []string{"gpt-*", "fast"}, Expires: time.Date(2027, 1, 31, 0, 0, 0, 0, zone), Disabled: true, TooLongAs: "context_length_exceeded",
+			},
 			{Name: "bob", Hashes: [][32]byte{hash(0xcd)}, Limits: []limit.Limit{sentence("$1 each day")}},
 		},
 		Groups: []proxy.GroupSpec{

@@ -97,7 +97,7 @@ func demo(ctx context.Context, listen string, stdout io.Writer) error {
 		return err
 	}
 	page := newBufferedWriter(stdout) // a terminal that is stopped (Ctrl-S) must not stop calls
-	defer page.Close()                //nolint:errcheck // where nothing can be printed there is nobody to tell
+	defer page.Close()
 	app, err := newApp(config, spec, slog.New(newActivity(page)))
 	if err != nil {
 		return err
@@ -158,6 +158,6 @@ func freeOr(usual string) string {
 	if err != nil {
 		return freePort
 	}
-	l.Close() //nolint:errcheck // it was only asked whether it can be had
+	l.Close()
 	return usual
 }

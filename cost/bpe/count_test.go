@@ -73,7 +73,7 @@ func TestUnknownEncodingNamesTheKnownOnes(t *testing.T) {
 }
 
 func TestVocabularyIsHeldOnce(t *testing.T) {
-	if encoding(t, "o200k_base") != encoding(t, "o200k_base") {
+	if first, again := encoding(t, "o200k_base"), encoding(t, "o200k_base"); first != again {
 		t.Error("New read the vocabulary twice")
 	}
 	if got := encoding(t, "o200k_base").Name(); got != "o200k_base" {

@@ -94,9 +94,23 @@ func TestGlob(t *testing.T) {
 		pattern, name string
 		want          bool
 	}{
-		{"", "", true}, {"", "a", false}, {"*", "", true}, {"*", "anything/at:all", true}, {"?", "", false}, {"?", "é", true}, {"??", "é", false},
-		{"gpt-5*", "gpt-5", true}, {"gpt-5*", "gpt-4", false}, {"*-mini", "gpt-5-mini", true}, {"*-mini", "gpt-5-mini-2", false},
-		{"a*b*c", "a-b-b-c", true}, {"a*b*c", "a-c-b", false}, {"**", "x", true}, {"gpt-5", "GPT-5", false}, {"[ab]", "a", false}, {"[ab]", "[ab]", true},
+		{"", "", true},
+		{"", "a", false},
+		{"*", "", true},
+		{"*", "anything/at:all", true},
+		{"?", "", false},
+		{"?", "é", true},
+		{"??", "é", false},
+		{"gpt-5*", "gpt-5", true},
+		{"gpt-5*", "gpt-4", false},
+		{"*-mini", "gpt-5-mini", true},
+		{"*-mini", "gpt-5-mini-2", false},
+		{"a*b*c", "a-b-b-c", true},
+		{"a*b*c", "a-c-b", false},
+		{"**", "x", true},
+		{"gpt-5", "GPT-5", false},
+		{"[ab]", "a", false},
+		{"[ab]", "[ab]", true},
 	} {
 		if got := limit.Glob(c.pattern, c.name); got != c.want {
 			t.Errorf("Glob(%q, %q) = %v", c.pattern, c.name, got)
@@ -110,9 +124,18 @@ func TestFormatAmount(t *testing.T) {
 		n    int64
 		want string
 	}{
-		{limit.Tokens, 200_000, "200k tokens"}, {limit.Tokens, 1_500_000, "1.5m tokens"}, {limit.Tokens, 24_754, "24754 tokens"}, {limit.Tokens, 0, "0 tokens"},
-		{limit.Tokens, -1_500_000, "-1.5m tokens"}, {limit.Tokens, 100_000, "100k tokens"}, {limit.Requests, 60, "60 requests"}, {limit.Requests, 1, "1 request"},
-		{limit.Dollars, 10 * usd, "$10"}, {limit.Dollars, usd / 4, "$0.25"}, {limit.Dollars, 12_500_000_000, "$12.50"}, {limit.Dollars, 123_000, "$0.000123"},
+		{limit.Tokens, 200_000, "200k tokens"},
+		{limit.Tokens, 1_500_000, "1.5m tokens"},
+		{limit.Tokens, 24_754, "24754 tokens"},
+		{limit.Tokens, 0, "0 tokens"},
+		{limit.Tokens, -1_500_000, "-1.5m tokens"},
+		{limit.Tokens, 100_000, "100k tokens"},
+		{limit.Requests, 60, "60 requests"},
+		{limit.Requests, 1, "1 request"},
+		{limit.Dollars, 10 * usd, "$10"},
+		{limit.Dollars, usd / 4, "$0.25"},
+		{limit.Dollars, 12_500_000_000, "$12.50"},
+		{limit.Dollars, 123_000, "$0.000123"},
 	} {
 		if got := limit.FormatAmount(c.unit, c.n); got != c.want {
 			t.Errorf("FormatAmount(%v, %d) = %q, want %q", c.unit, c.n, got, c.want)

@@ -58,8 +58,10 @@ func (l *Limit) head(words []word, end int) *Error {
 	}
 	for i := range words[1:] {
 		if words[i].is("at") && words[i+1].is("once") {
-			return &Error{Offset: words[i].off, Length: words[i+1].off + 4 - words[i].off, Msg: "limits on calls at once are not available in this version",
-				Fix: "bound their rate instead, for example `60 requests per minute`"}
+			return &Error{
+				Offset: words[i].off, Length: words[i+1].off + 4 - words[i].off, Msg: "limits on calls at once are not available in this version",
+				Fix: "bound their rate instead, for example `60 requests per minute`",
+			}
 		}
 	}
 	n, dollars, err := amount(words[0])

@@ -97,8 +97,7 @@ func cutNumber(s string) (number, letters string) {
 // and the word "only" that are missing.
 func merge(in []string) []string {
 	var out []string
-	for i := 0; i < len(in); i++ {
-		w := in[i]
+	for i, w := range in {
 		last := len(out) - 1
 		bare := strings.TrimSuffix(w, ",")
 		switch {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"io"
 	"slices"
 
@@ -184,7 +185,7 @@ func (a *Answer) Report() Report {
 	if !settled {
 		r.Counted = a.Counted()
 	}
-	if a.err != io.EOF {
+	if !errors.Is(a.err, io.EOF) {
 		r.Err = a.err
 	}
 	a.report = r

@@ -26,7 +26,12 @@ var byteClass = func() (class [256]uint8) {
 		chars string
 		class uint8
 	}{
-		{" \t\r\n", blankByte}, {`"`, quoteByte}, {"{[", openByte}, {"}]", closeByte}, {":", colonByte}, {",", commaByte},
+		{" \t\r\n", blankByte},
+		{`"`, quoteByte},
+		{"{[", openByte},
+		{"}]", closeByte},
+		{":", colonByte},
+		{",", commaByte},
 		{"+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", literalByte},
 	} {
 		for _, char := range []byte(set.chars) {

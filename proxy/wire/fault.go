@@ -53,8 +53,7 @@ func (r *reader) tooComplex() *Error {
 // syntax makes an error of what the decoder said. Its text is left out: it may quote the body.
 func (r *reader) syntax(err error) *Error {
 	at := r.dec.InputOffset()
-	var syntactic *jsontext.SyntacticError
-	if errors.As(err, &syntactic) {
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		at = syntactic.ByteOffset
 	}
 	return badRequest(CodeInvalidJSON, "", fmt.Sprintf("The body is not valid JSON: see byte %d of %d.", at, len(r.body)))

@@ -82,7 +82,7 @@ func readModels(body []byte) (*modelList, error) {
 		return err
 	})
 	if err == nil {
-		if _, tail := r.dec.ReadToken(); tail != io.EOF {
+		if _, tail := r.dec.ReadToken(); !errors.Is(tail, io.EOF) {
 			err = errors.New("there is more behind its end")
 		}
 	}

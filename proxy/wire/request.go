@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -69,7 +70,7 @@ func ReadChat(body []byte) (*Request, error) {
 	if err := r.chat(); err != nil {
 		return nil, err
 	}
-	if _, err := r.dec.ReadToken(); err != io.EOF {
+	if _, err := r.dec.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, badRequest(CodeInvalidJSON, "", fmt.Sprintf(
 			"The body must be one JSON object: there is more behind its end at byte %d.", r.dec.InputOffset()))
 	}

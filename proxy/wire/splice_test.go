@@ -18,34 +18,61 @@ func TestEditChangesWhatItNamesAndNothingElse(t *testing.T) {
 		{"model", `{ "model" : "a\u0062" , "messages":[]}`, Edits{Model: "x\"y"}, `{ "model" : "x\"y" , "messages":[]}`},
 		{"same model", `{"model":"\u0061","messages":[]}`, Edits{Model: "a"}, `{"model":"\u0061","messages":[]}`},
 
-		{"usage absent", "\n{\n \"model\":\"a\",\"stream\":true,\"messages\":[]}\n", Edits{IncludeUsage: true},
-			"\n{\"stream_options\":{" + usage + "},\n \"model\":\"a\",\"stream\":true,\"messages\":[]}\n"},
-		{"usage null options", `{"model":"a","stream":true,"stream_options": null,"messages":[]}`, Edits{IncludeUsage: true},
-			`{"model":"a","stream":true,"stream_options": {` + usage + `},"messages":[]}`},
-		{"usage empty options", `{"model":"a","stream":true,"stream_options":{ },"messages":[]}`, Edits{IncludeUsage: true},
-			`{"model":"a","stream":true,"stream_options":{` + usage + ` },"messages":[]}`},
-		{"usage other options", `{"model":"a","stream":true,"stream_options":{"include_obfuscation":false},"messages":[]}`, Edits{IncludeUsage: true},
-			`{"model":"a","stream":true,"stream_options":{` + usage + `,"include_obfuscation":false},"messages":[]}`},
-		{"usage false", `{"model":"a","stream":true,"stream_options":{"include_usage" : false},"messages":[]}`, Edits{IncludeUsage: true},
-			`{"model":"a","stream":true,"stream_options":{"include_usage" : true},"messages":[]}`},
-		{"usage null", `{"model":"a","stream":true,"stream_options":{"include_\u0075sage":null},"messages":[]}`, Edits{IncludeUsage: true},
-			`{"model":"a","stream":true,"stream_options":{"include_\u0075sage":true},"messages":[]}`},
-		{"usage true", `{"model":"a","stream":true,"stream_options":{"include_usage":true},"messages":[]}`, Edits{IncludeUsage: true},
-			`{"model":"a","stream":true,"stream_options":{"include_usage":true},"messages":[]}`},
+		{
+			"usage absent", "\n{\n \"model\":\"a\",\"stream\":true,\"messages\":[]}\n",
+			Edits{IncludeUsage: true},
+			"\n{\"stream_options\":{" + usage + "},\n \"model\":\"a\",\"stream\":true,\"messages\":[]}\n",
+		},
+		{
+			"usage null options", `{"model":"a","stream":true,"stream_options": null,"messages":[]}`,
+			Edits{IncludeUsage: true},
+			`{"model":"a","stream":true,"stream_options": {` + usage + `},"messages":[]}`,
+		},
+		{
+			"usage empty options", `{"model":"a","stream":true,"stream_options":{ },"messages":[]}`,
+			Edits{IncludeUsage: true},
+			`{"model":"a","stream":true,"stream_options":{` + usage + ` },"messages":[]}`,
+		},
+		{
+			"usage other options", `{"model":"a","stream":true,"stream_options":{"include_obfuscation":false},"messages":[]}`,
+			Edits{IncludeUsage: true},
+			`{"model":"a","stream":true,"stream_options":{` + usage + `,"include_obfuscation":false},"messages":[]}`,
+		},
+		{
+			"usage false", `{"model":"a","stream":true,"stream_options":{"include_usage" : false},"messages":[]}`,
+			Edits{IncludeUsage: true},
+			`{"model":"a","stream":true,"stream_options":{"include_usage" : true},"messages":[]}`,
+		},
+		{
+			"usage null", `{"model":"a","stream":true,"stream_options":{"include_\u0075sage":null},"messages":[]}`,
+			Edits{IncludeUsage: true},
+			`{"model":"a","stream":true,"stream_options":{"include_\u0075sage":true},"messages":[]}`,
+		},
+		{
+			"usage true", `{"model":"a","stream":true,"stream_options":{"include_usage":true},"messages":[]}`,
+			Edits{IncludeUsage: true},
+			`{"model":"a","stream":true,"stream_options":{"include_usage":true},"messages":[]}`,
+		},
 		{"usage of a plain call", `{"model":"a","stream":false,"messages":[]}`, Edits{IncludeUsage: true}, `{"model":"a","stream":false,"messages":[]}`},
 
 		{"limit absent", `{"model":"a","messages":[]}`, Edits{MaxOutput: 7}, `{"max_completion_tokens":7,"model":"a","messages":[]}`},
 		{"limit absent, old member", `{"model":"a","messages":[]}`, Edits{MaxOutput: 7, OutputMember: "max_tokens"}, `{"max_tokens":7,"model":"a","messages":[]}`},
 		{"limit null", `{"model":"a","max_completion_tokens": null ,"messages":[]}`, Edits{MaxOutput: 7}, `{"model":"a","max_completion_tokens": 7 ,"messages":[]}`},
 		{"other limit null", `{"model":"a","max_tokens" : null ,"messages":[]}`, Edits{MaxOutput: 7}, `{"model":"a","max_completion_tokens":7 ,"messages":[]}`},
-		{"both null", `{"model":"a","max_tokens":null,"max_completion_tokens":null,"messages":[]}`, Edits{MaxOutput: 7, OutputMember: "max_tokens"},
-			`{"model":"a","max_tokens":7,"max_completion_tokens":null,"messages":[]}`},
+		{
+			"both null", `{"model":"a","max_tokens":null,"max_completion_tokens":null,"messages":[]}`,
+			Edits{MaxOutput: 7, OutputMember: "max_tokens"},
+			`{"model":"a","max_tokens":7,"max_completion_tokens":null,"messages":[]}`,
+		},
 		{"limit given", `{"model":"a","max_tokens":9,"messages":[]}`, Edits{MaxOutput: 7}, `{"model":"a","max_tokens":7,"messages":[]}`},
 		{"both given", `{"model":"a","max_tokens":7,"max_completion_tokens":12,"messages":[]}`, Edits{MaxOutput: 7}, `{"model":"a","max_tokens":7,"max_completion_tokens":7,"messages":[]}`},
 		{"same limit", `{"model":"a","max_tokens":7,"messages":[]}`, Edits{MaxOutput: 7}, `{"model":"a","max_tokens":7,"messages":[]}`},
 
-		{"everything", `{"messages":[],"stream":true,"model":"a"}`, Edits{Model: "b", IncludeUsage: true, MaxOutput: 7},
-			`{"stream_options":{` + usage + `},"max_completion_tokens":7,"messages":[],"stream":true,"model":"b"}`},
+		{
+			"everything", `{"messages":[],"stream":true,"model":"a"}`,
+			Edits{Model: "b", IncludeUsage: true, MaxOutput: 7},
+			`{"stream_options":{` + usage + `},"max_completion_tokens":7,"messages":[],"stream":true,"model":"b"}`,
+		},
 		{"nothing", `{"messages":[],"stream":true,"model":"a"}`, Edits{}, `{"messages":[],"stream":true,"model":"a"}`},
 	}
 	for _, test := range tests {
@@ -105,8 +132,10 @@ func TestEditReadsBackAsIntended(t *testing.T) {
 		members := []string{`"model":"a"`, `"messages":[{"role":"user","content":"hi"}]`}
 		for _, choices := range [][]string{
 			{`"stream":true`, `"stream":false`, `"stream":null`},
-			{`"stream_options":null`, `"stream_options":{}`, `"stream_options": { "include_usage" : null } `,
-				`"stream_options":{"x":1,"include_usage":false}`, `"stream_options":{"include_usage":true}`},
+			{
+				`"stream_options":null`, `"stream_options":{}`, `"stream_options": { "include_usage" : null } `,
+				`"stream_options":{"x":1,"include_usage":false}`, `"stream_options":{"include_usage":true}`,
+			},
 			{`"max_tokens":null`, `"max_tokens": 5 `, `"max_tok\u0065ns":50`},
 			{`"max_completion_tokens":null`, `"max_completion_tokens":5`, `"max_completion_tokens" : 60`},
 			{`"x":{"stream_options":{"include_usage":false},"max_tokens":1}`},

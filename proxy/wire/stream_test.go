@@ -60,32 +60,48 @@ func TestAnswerStream(t *testing.T) {
 		{"done without a space", helloEvent + usageEvent + "data:[DONE]\n\n", helloEvent + "data:[DONE]\n\n", full},
 		{"done in text", `data: {"choices":[{"delta":{"content":"data: [DONE]"}}]}` + "\n\n", "", Report{SawOutput: true, Counted: 2}},
 		{"done twice over two lines", "data: [DO\ndata: NE]\n\n", "", Report{}},
-		{"stream in text", `data: {"choices":[{"delta":{"content":"\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":0}}\n\n"}}]}` + "\n\n" + doneEvent, "",
-			Report{SawOutput: true, Complete: true, Counted: 2}},
+		{
+			"stream in text", `data: {"choices":[{"delta":{"content":"\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":0}}\n\n"}}]}` + "\n\n" + doneEvent, "",
+			Report{SawOutput: true, Complete: true, Counted: 2},
+		},
 		{"comments", ": hi\n\n" + helloEvent + ": ping\r\n\r\n" + usageEvent + ":\n" + doneEvent, ": hi\n\n" + helloEvent + ": ping\r\n\r\n:\n" + doneEvent, full},
-		{"other fields", "event: message\nid: 1\nretry: 5\n" + helloEvent + "event: message\nid: 2\n" + usageEvent + "database\ndata\ndatum: {}\n\n" + doneEvent,
-			"event: message\nid: 1\nretry: 5\n" + helloEvent + "database\ndata\ndatum: {}\n\n" + doneEvent, full},
+		{
+			"other fields", "event: message\nid: 1\nretry: 5\n" + helloEvent + "event: message\nid: 2\n" + usageEvent + "database\ndata\ndatum: {}\n\n" + doneEvent,
+			"event: message\nid: 1\nretry: 5\n" + helloEvent + "database\ndata\ndatum: {}\n\n" + doneEvent, full,
+		},
 		{"byte order mark", "\ufeff" + usageEvent + helloEvent + doneEvent, helloEvent + doneEvent, full},
 		{"false byte order mark", "\xef\xbbdata: x\n\n" + helloEvent + usageEvent + doneEvent, "\xef\xbbdata: x\n\n" + helloEvent + doneEvent, full},
 		{"data over several lines", helloEvent + "data: {\"choices\":[],\ndata: \"usage\":{\"prompt_tokens\":9,\ndata:\"total_tokens\":15}\ndata: }\n\n" + doneEvent, helloEvent + doneEvent, full},
 		{"error in the stream", helloEvent + `data: {"error":{"message":"boom"}}` + "\n\n", "", Report{SawOutput: true, Counted: 1}},
-		{"error beside usage", `data: {"error":{"message":"boom"},"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":6}}` + "\n\n" + doneEvent, "",
-			Report{Usage: usage, Reported: true, Complete: true}},
-		{"null error beside usage", `data: {"error":null,"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":6}}` + "\n\n" + doneEvent, doneEvent,
-			Report{Usage: usage, Reported: true, Complete: true}},
+		{
+			"error beside usage", `data: {"error":{"message":"boom"},"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":6}}` + "\n\n" + doneEvent, "",
+			Report{Usage: usage, Reported: true, Complete: true},
+		},
+		{
+			"null error beside usage", `data: {"error":null,"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":6}}` + "\n\n" + doneEvent, doneEvent,
+			Report{Usage: usage, Reported: true, Complete: true},
+		},
 		{"usage beside text", `data: {"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":9,"completion_tokens":6}}` + "\n\n" + doneEvent, "", full},
 		{"usage without choices", `data: {"usage":{"prompt_tokens":9,"completion_tokens":6}}` + "\n\n" + doneEvent, "", Report{Usage: usage, Reported: true, Complete: true}},
-		{"usage grows", `data: {"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":9,"completion_tokens":1}}` + "\n\n" +
-			usageEvent + `data: {"choices":[{"delta":{}}],"usage":{"prompt_tokens":2,"completion_tokens":2}}` + "\n\n" + doneEvent,
+		{
+			"usage grows", `data: {"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":9,"completion_tokens":1}}` + "\n\n" +
+				usageEvent + `data: {"choices":[{"delta":{}}],"usage":{"prompt_tokens":2,"completion_tokens":2}}` + "\n\n" + doneEvent,
 			`data: {"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":9,"completion_tokens":1}}` + "\n\n" +
-				`data: {"choices":[{"delta":{}}],"usage":{"prompt_tokens":2,"completion_tokens":2}}` + "\n\n" + doneEvent, full},
+				`data: {"choices":[{"delta":{}}],"usage":{"prompt_tokens":2,"completion_tokens":2}}` + "\n\n" + doneEvent, full,
+		},
 		{"broken event", `data: {"usage":{"prompt_tokens":1}} x` + "\n\n" + `data: {"choices":[],"usage":{"prompt_tokens":1}` + "\n\n" + helloEvent, "", Report{SawOutput: true, Counted: 1}},
-		{"invalid usage", helloEvent + `data: {"choices":[],"usage":{"prompt_tokens":-1}}` + "\n\n" + doneEvent, helloEvent + doneEvent,
-			Report{Invalid: true, SawOutput: true, Counted: 1, Complete: true}},
-		{"long usage event", "data: " + strings.Repeat(" ", maxHeld) + usageEvent[6:] + helloEvent + usageEvent + doneEvent,
-			"data: " + strings.Repeat(" ", maxHeld) + usageEvent[6:] + helloEvent + doneEvent, full},
-		{"long line", `data: {"choices":[{"delta":{"content":"` + strings.Repeat("ab ", 30_000) + `"}}]}` + "\n\n" + doneEvent, "",
-			Report{SawOutput: true, Complete: true, Counted: 30_000}},
+		{
+			"invalid usage", helloEvent + `data: {"choices":[],"usage":{"prompt_tokens":-1}}` + "\n\n" + doneEvent, helloEvent + doneEvent,
+			Report{Invalid: true, SawOutput: true, Counted: 1, Complete: true},
+		},
+		{
+			"long usage event", "data: " + strings.Repeat(" ", maxHeld) + usageEvent[6:] + helloEvent + usageEvent + doneEvent,
+			"data: " + strings.Repeat(" ", maxHeld) + usageEvent[6:] + helloEvent + doneEvent, full,
+		},
+		{
+			"long line", `data: {"choices":[{"delta":{"content":"` + strings.Repeat("ab ", 30_000) + `"}}]}` + "\n\n" + doneEvent, "",
+			Report{SawOutput: true, Complete: true, Counted: 30_000},
+		},
 		{"only blanks", "\n\r\n\r\r\n", "", Report{}},
 	}
 	for _, test := range tests {
@@ -129,7 +145,7 @@ func TestAnswerPassesEventsAtOnceWhenItWithholds(t *testing.T) {
 	for _, want := range []string{"data: 1\n\n", "data: 2\n\ndata: 3\n\n: pi", "ng\n", "data: [DONE]\n\n", "data: rest"} {
 		expectRead(t, a, want)
 	}
-	if n, err := a.Read(make([]byte, 10)); n != 0 || err != io.EOF {
+	if n, err := a.Read(make([]byte, 10)); n != 0 || !errors.Is(err, io.EOF) {
 		t.Errorf("at the end: %d, %v", n, err)
 	}
 }
@@ -141,7 +157,7 @@ func TestAnswerReleasesWhatItHoldsBeforeAnError(t *testing.T) {
 		expectRead(t, a, helloEvent)
 		expectRead(t, a, usageEvent[:50])
 		for range 2 {
-			if n, err := a.Read(make([]byte, 10)); n != 0 || err != boom {
+			if n, err := a.Read(make([]byte, 10)); n != 0 || !errors.Is(err, boom) {
 				t.Errorf("got %d, %v", n, err)
 			}
 		}
@@ -152,7 +168,7 @@ func TestAnswerReleasesWhatItHoldsBeforeAnError(t *testing.T) {
 func TestAnswerGivesUpOnAReaderThatReadsNothing(t *testing.T) {
 	for _, withhold := range []bool{false, true} {
 		a := NewAnswer(io.NopCloser(iotest.ErrReader(nil)), AnswerOptions{Stream: true, Withhold: withhold})
-		if n, err := a.Read(make([]byte, 10)); n != 0 || err != io.ErrNoProgress {
+		if n, err := a.Read(make([]byte, 10)); n != 0 || !errors.Is(err, io.ErrNoProgress) {
 			t.Errorf("got %d, %v", n, err)
 		}
 	}

@@ -1,0 +1,145 @@
+package proxy_test
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tokenfare/tokenfare/proxy"
+)
+
+func TestUsageIsAskedForAndWithheld(t *testing.T) {
+	const asked = `{"model":"gpt-4o-mini","stream":true,"max_tokens":50,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"Hi"}]}`
+	for _, c := range []struct {
+		name, never, body   string
+		sent, chunk, length bool
+	}{
+		{"not asked for by the caller", "", streamed, true, false, false},
+		{"asked for by the caller", "", asked, true, true, true},
+		{"an upstream that knows no stream_options", "never", streamed, false, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			spec := alice(t, "1000 tokens in total")
+			spec.Upstreams = []proxy.UpstreamSpec{{Name: "up", Usage: c.never}}
+			var whole strings.Builder
+			h := newHouse(t, spec, func(w http.ResponseWriter, r *http.Request) {
+				rec := newRecorder()
+				chunks("one two three", usage(9, 4, 13), false)(flusher{rec}, r)
+				whole.Reset()
+				whole.WriteString(rec.body.String())
+				w.Header().Set("Content-Type", "text/event-stream")
+				w.Header().Set("Content-Length", fmt.Sprint(whole.Len())) // unusual, and a trap when something is withheld
+				io.WriteString(w, whole.String())
+			})
+			got := h.chat(c.body)
+			if got.err != nil || got.status != 200 {
+				t.Fatalf("%d, %v", got.status, got.err)
+			}
+			if options, ok := h.sent()["stream_options"].(map[string]any); ok != c.sent || ok && options["include_usage"] != true {
+				t.Errorf("the upstream was sent stream_options %v", options)
+			}
+			if has := strings.Contains(got.body, `"usage":{`); has != c.chunk {
+				t.Errorf("usage chunk for the caller: %v, want %v", has, c.chunk)
+			}
+			if c.chunk && got.body != whole.String() {
+				t.Errorf("bytes were changed:\n%s\n%s", got.body, whole.String())
+			}
+			if has := got.header.Get("Content-Length") != ""; has != c.length {
+				t.Errorf("Content-Length there: %v, want %v", has, c.length)
+			}
+			if used := h.settledSoon("1000 tokens in total", 13); used != 13 {
+				t.Errorf("charged %d, want 13", used)
+			}
+		})
+	}
+}
+
+type flusher struct{ *recorder }
+
+func (flusher) Flush() {}
+
+func TestOnlyListedHeadersTravel(t *testing.T) {
+	h := newHouse(t, alice(t, "1000 tokens in total"), func(w http.ResponseWriter, r *http.Request) {
+		for _, name := range []string{
+			"Set-Cookie", "Openai-Organization", "X-Ratelimit-Limit-Tokens", "X-Ratelimit-Remaining-Requests", "Openai-Project", "Server", "Location",
+			"X-Request-Id", "Openai-Processing-Ms", "Openai-Version",
+		} {
+			w.Header().Set(name, "upstream's")
+		}
+		answerWith(200, plainAnswer(8, 3))(w, r)
+	})
+	got := h.chat(hi, "Cookie", "c=1", "Openai-Organization", "org-caller", "Openai-Project", "p", "Idempotency-Key", "k", "X-Forwarded-For", "1.2.3.4",
+		"Forwarded", "for=1.2.3.4", "Api-Key", "k", "Connection", "Authorization, Upgrade", "Upgrade", "websocket", "X-Stainless-Lang", "js",
+		"Traceparent", "00-1", "Accept", "application/json", "Content-Type", "text/plain", "Proxy-Authorization", "x", "Accept-Encoding", "br")
+	r := <-h.asked
+	names := slices.Sorted(maps.Keys(r.Header))
+	want := []string{"Accept", "Accept-Encoding", "Authorization", "Content-Length", "Content-Type", "Traceparent", "User-Agent"}
+	if !slices.Equal(names, want) {
+		t.Errorf("the upstream got headers %v, want %v", names, want)
+	}
+	for name, value := range map[string]string{
+		"Authorization": "Bearer sk-upstream-secret", "Content-Type": "application/json", "Accept-Encoding": "identity", "Traceparent": "00-1", "User-Agent": "tokenfare",
+	} {
+		if r.Header.Get(name) != value {
+			t.Errorf("%s: %q, want %q", name, r.Header.Get(name), value)
+		}
+	}
+	for name, values := range got.header {
+		if values[0] == "upstream's" && !slices.Contains([]string{"X-Request-Id", "Openai-Processing-Ms", "Openai-Version"}, name) {
+			t.Errorf("the caller got the upstream's %s", name)
+		}
+	}
+	if got.header.Get("X-Request-Id") != "upstream's" || got.header.Get("x-ratelimit-limit-tokens") != "1000" {
+		t.Errorf("headers %v", got.header)
+	}
+}
+
+func TestErrorsOfTheUpstream(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		status  int
+		body    string
+		want    int
+		code    string
+		says    string
+		noRetry bool
+	}{
+		{"a bad request", 400, `{"error":{"message":"no such thing","type":"x","param":null,"code":"y"}}`, 400, "y", "no such thing", false},
+		{"its own limit", 429, `{"error":{"message":"slow down","type":"x","param":null,"code":"rate"}}`, 429, "rate", "slow down", false},
+		{"its key quoted", 500, `{"error":{"message":"key sk-upstream-secret broke","type":"x","param":null,"code":null}}`, 500, "", "key [key] broke", false},
+		{"HTML", 502, `<html>nginx sk-upstream-secret</html>`, 502, "upstream_failed", "answered 502 Bad Gateway", false},
+		{"nothing", 503, ``, 503, "upstream_failed", "answered 503 Service Unavailable", false},
+		{"our key refused", 401, `{"error":{"message":"Incorrect API key provided: sk-upstream-secret"}}`, 502, "upstream_unauthorized", "not the fault of your key", true},
+		{"our key forbidden", 403, `{}`, 502, "upstream_unauthorized", "not the fault of your key", true},
+		{"a redirect", 302, ``, 502, "upstream_redirected", "not followed", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHouse(t, alice(t, "1000 tokens in total"), func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Retry-After", "17")
+				w.Header().Set("Location", "http://elsewhere")
+				answerWith(c.status, c.body)(w, r)
+			})
+			got := h.chat(hi)
+			message, _, _, code := got.errorOf(t)
+			if got.status != c.want || code != c.code || !strings.Contains(message, c.says) || strings.Contains(got.body, "sk-upstream") {
+				t.Errorf("%d %s: %s", got.status, code, message)
+			}
+			if c.want == c.status && got.header.Get("Retry-After") != "17" {
+				t.Errorf("Retry-After %q", got.header.Get("Retry-After"))
+			}
+			if has := got.header.Get("x-should-retry") == "false"; has != c.noRetry {
+				t.Errorf("x-should-retry: false is there: %v, want %v", has, c.noRetry)
+			}
+			if got.header.Get("Location") != "" {
+				t.Error("Location came back")
+			}
+			if used := h.used("1000 tokens in total"); used != 0 {
+				t.Errorf("charged %d", used)
+			}
+		})
+	}
+}
