@@ -96,7 +96,7 @@ func (x *exchange) hopeless(r cost.Request) error {
 
 // draw adds those of the budgets that this call concerns.
 func (x *exchange) draw(budgets []*budget) {
-	names := []string{x.model, x.route.upstreamName(x.model), x.route.countedName(x.model)}
+	names := x.route.limitNames(x.policy.catalog, x.model)
 	for _, b := range budgets {
 		switch {
 		case b.expired(x.began) || !b.limit.Applies(names...):
@@ -176,7 +176,7 @@ func (x *exchange) size(output int64) {
 func (x *exchange) countedDraws() draws {
 	var counted draws
 	for _, b := range x.draws.budgets {
-		if b.handle != nil {
+		if b.counts() {
 			counted.add(b)
 		}
 	}
@@ -187,7 +187,7 @@ func (x *exchange) countedDraws() draws {
 func (x *exchange) watch(ctx context.Context) error {
 	for i, b := range x.observed.budgets {
 		n := b.reserve(x.estimate.Input, x.estimate.MaxOutput, x.facts.Price)
-		if b.handle == nil {
+		if !b.counts() {
 			x.server.metrics.watched(b, n <= b.limit.Capacity())
 			continue
 		}

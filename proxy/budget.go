@@ -15,9 +15,19 @@ import (
 type budget struct {
 	owner  owner
 	limit  limit.Limit
-	handle *limiter.Budget // nil for "per request" limits, which count nothing
+	rule   limiter.Rule    // nil for "per request" limits, which count nothing
+	handle *limiter.Budget // likewise
 
 	count budgetCounters // set by the server that runs the policy
+}
+
+// CheckLimit reports why a limit cannot be counted: its numbers do not fit the arithmetic.
+func CheckLimit(l limit.Limit, zone *time.Location) error {
+	if l.Kind == limit.PerRequest {
+		return nil
+	}
+	_, err := ruleOf(l, zone)
+	return err
 }
 
 // ruleOf says a limit in the limiter's terms.
@@ -46,6 +56,12 @@ var periodOf = map[limit.Period]limiter.Period{
 	limit.Hour: limiter.Hour, limit.Day: limiter.Day, limit.Week: limiter.Week,
 	limit.Month: limiter.Month, limit.Quarter: limiter.Quarter,
 }
+
+// name is the name of the budget's counter: by meaning, so that a limit that moves or changes its amount keeps what was consumed.
+func (b *budget) name() string { return b.owner.String() + ": " + b.limit.ID() }
+
+// counts reports whether the budget has a counter.
+func (b *budget) counts() bool { return b.rule != nil }
 
 // String names the budget as every message does: key alice, budget "200k tokens per minute".
 func (b *budget) String() string { return fmt.Sprintf("%s, budget %q", b.owner, b.limit.Text) }

@@ -97,7 +97,7 @@ func (d *draws) keepReserved(amounts []int64) {
 func (d *draws) counted() []limiter.Charge {
 	var out []limiter.Charge
 	for i, b := range d.budgets {
-		if b.handle != nil {
+		if b.counts() {
 			out = append(out, d.charges[i])
 		}
 	}
@@ -113,7 +113,7 @@ func (x *exchange) states(ctx context.Context) draws {
 	d := x.countedDraws()
 	if x.route == nil {
 		for _, b := range x.caller.budgets {
-			if b.handle != nil && len(b.limit.Models) == 0 && !b.limit.Observe && !b.expired(x.began) {
+			if b.counts() && len(b.limit.Models) == 0 && !b.limit.Observe && !b.expired(x.began) {
 				d.add(b)
 			}
 		}

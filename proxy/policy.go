@@ -49,7 +49,7 @@ type upstreamEntry struct {
 // NewPolicy compiles s. The counters of its limits are taken from l under names made of owner, unit, scope, kind and period, so
 // that a limit that moves or changes its amount keeps what was consumed. Every mistake is reported in one error.
 func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
-	b := policyBuilder{limiter: l, policy: &Policy{
+	b := policyBuilder{policy: &Policy{
 		callers: map[[sha256.Size]byte]*caller{}, upstreams: map[string]*upstreamEntry{},
 		catalog: c, zone: s.Zone, help: s.Help,
 	}}
@@ -61,6 +61,10 @@ func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
 	b.callers(s.Keys, b.groups(s.Groups))
 	if len(b.problems) > 0 {
 		return nil, errors.Join(b.problems...)
+	}
+	// Only now: taking a counter puts its new rule into effect, and a policy that is refused must change nothing.
+	for _, made := range b.policy.budgets {
+		made.handle = l.Budget(made.name(), made.rule)
 	}
 	return b.policy, nil
 }
@@ -74,7 +78,6 @@ func (c *caller) mayUse(model string) bool {
 }
 
 type policyBuilder struct {
-	limiter  limiter.Limiter
 	policy   *Policy
 	problems []error
 }
@@ -175,12 +178,11 @@ func (b *policyBuilder) budgets(o owner, limits []limit.Limit) []*budget {
 				b.problem("%s, limit %q: %w", o, l.Text, err)
 				continue
 			}
-			name := o.String() + ": " + l.ID()
-			if slices.ContainsFunc(out, func(x *budget) bool { return x.handle != nil && x.handle.Name() == name }) {
+			if slices.ContainsFunc(out, func(x *budget) bool { return x.counts() && x.name() == made.name() }) {
 				b.problem("%s: limits %q and another one limit the same thing; keep one", o, l.Text)
 				continue
 			}
-			made.handle = b.limiter.Budget(name, rule)
+			made.rule = rule
 			b.policy.budgets = append(b.policy.budgets, made)
 		}
 		out = append(out, made)

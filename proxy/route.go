@@ -64,7 +64,24 @@ func (r *route) outputMember() string {
 	return "max_completion_tokens"
 }
 
-// facts returns what is known of the asked model, the operator's word going before the catalog's.
+// limitNames are the names by which "on MODEL" may mean the asked model: the caller's, the upstream's, the one it counts as,
+// and the catalog's own, so that no prefix or alias gets around a limit.
+func (r *route) limitNames(c *cost.Catalog, asked string) []string {
+	counted := r.countedName(asked)
+	return []string{asked, r.upstreamName(asked), counted, c.Model(counted).Name}
+}
+
+// LimitNames returns the names by which a limit's "on MODEL" may mean the asked model, served as m says.
+func LimitNames(m ModelSpec, c *cost.Catalog, asked string) []string {
+	return (&route{ModelSpec: m}).limitNames(c, asked)
+}
+
+// ModelFacts returns what is known of the asked model, served as m says; the operator's word goes before the catalog's.
+func ModelFacts(m ModelSpec, c *cost.Catalog, asked string) cost.Model {
+	return (&route{ModelSpec: m}).facts(c, asked)
+}
+
+// facts is [ModelFacts] of this route.
 func (r *route) facts(c *cost.Catalog, asked string) cost.Model {
 	m := c.Model(r.countedName(asked))
 	if r.Price != nil {
