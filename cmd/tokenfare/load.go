@@ -13,7 +13,14 @@ import (
 func loadConfig(path string) (*Config, error) {
 	var out problems
 	main := readSource(path, 0, &out)
-	return loadSource(main, &out)
+	return loaded(main, &out)
+}
+
+// watchedBy lists every file and include glob that the configuration at path is made of, as far as they can be told: a
+// configuration with mistakes is watched, too, because mending any part of it may make the whole fit.
+func watchedBy(path string) []string {
+	var out problems
+	return loadSource(readSource(path, 0, &out), &out).watched
 }
 
 // parseConfig is loadConfig for a text that is not a file. name stands for it in messages.
@@ -21,10 +28,19 @@ func parseConfig(name string, text []byte) (*Config, error) {
 	var out problems
 	s := &source{name: name, dir: "."}
 	s.parse(text, &out)
-	return loadSource(s, &out)
+	return loaded(s, &out)
 }
 
-func loadSource(main *source, out *problems) (*Config, error) {
+func loaded(main *source, out *problems) (*Config, error) {
+	c := loadSource(main, out)
+	if err := out.err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// loadSource reads on from the main file. What it returns is whole only where it found no problem.
+func loadSource(main *source, out *problems) *Config {
 	c := defaultConfig()
 	c.root = main
 	c.watch(main.name)
@@ -55,10 +71,7 @@ func loadSource(main *source, out *problems) (*Config, error) {
 	if !unread && (main.root == nil || main.root.Kind == yaml.MappingNode) {
 		c.verify(out)
 	}
-	if err := out.err(); err != nil {
-		return nil, err
-	}
-	return c, nil
+	return c
 }
 
 func (c *Config) decoder(s *source, out *problems) *decoder {
