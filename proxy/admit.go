@@ -18,7 +18,7 @@ const longestToken = 128
 // admit reads the request, estimates the most it may cost and reserves that from every budget that applies, or refuses.
 // When it returns nil the reservation is held and the body is ready to be sent.
 func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) error {
-	body, err := s.readBody(w, r)
+	body, err := s.readBody(x.caller, w, r)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) erro
 
 // resolve finds where the model's calls go and whether this caller may make them.
 func (x *exchange) resolve(request *wire.Request) error {
-	x.model, x.stream = request.Model, request.Stream
+	x.model, x.stream, x.member = request.Model, request.Stream, request.OutputMember
 	x.choices = max(1, request.Cost.Choices)
 	x.route = x.policy.route(request.Model)
 	if x.route == nil || !x.caller.mayUse(request.Model) {
@@ -53,6 +53,9 @@ func (x *exchange) resolve(request *wire.Request) error {
 				request.Model, x.caller.name),
 		}
 	}
+	if x.member == "" {
+		x.member = x.route.outputMember()
+	}
 	x.facts = x.route.facts(x.policy.catalog, request.Model)
 	return nil
 }
@@ -61,6 +64,7 @@ func (x *exchange) resolve(request *wire.Request) error {
 func (x *exchange) meter(request *wire.Request, body []byte) error {
 	x.draw(x.caller.budgets)
 	x.draw(x.route.upstream.budgets)
+	x.drawn = true
 	if err := x.priced(); err != nil {
 		return err
 	}
@@ -203,7 +207,7 @@ func (x *exchange) watch(ctx context.Context) error {
 
 // edits are the splices this call needs.
 func (x *exchange) edits(request *wire.Request) wire.Edits {
-	e := wire.Edits{Model: x.route.As, MaxOutput: x.inserted, OutputMember: x.route.outputMember()}
+	e := wire.Edits{Model: x.route.As, MaxOutput: x.inserted, OutputMember: x.route.outputMember(), RenameLimit: x.route.OutputMember != ""}
 	if e.Model == request.Model {
 		e.Model = ""
 	}

@@ -13,18 +13,15 @@ import (
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
-// bodySlack is the first room made for a body of unknown size.
-const bodySlack = 64 << 10
+// firstRoom is the room made for a body before any of it has come.
+const firstRoom = 64 << 10
 
 // bodyGate bounds the bytes of request bodies that are in memory at one time.
-type bodyGate struct {
-	most int64
-	held atomic.Int64
-}
+type bodyGate struct{ held atomic.Int64 }
 
-// take books n more bytes, or reports that there is no room.
-func (g *bodyGate) take(n int64) bool {
-	if g.held.Add(n) > g.most {
+// take books n more bytes, or reports that they would be more than most.
+func (g *bodyGate) take(n, most int64) bool {
+	if g.held.Add(n) > most {
 		g.held.Add(-n)
 		return false
 	}
@@ -34,7 +31,8 @@ func (g *bodyGate) take(n int64) bool {
 // heldBody is a request body in memory, booked in a gate until it is released. It is safe for concurrent use, for the
 // transport may still be sending it while the answer is relayed.
 type heldBody struct {
-	gate   *bodyGate
+	all    *bodyGate // of all callers together
+	own    *bodyGate // of this one
 	mu     sync.Mutex
 	bytes  []byte // guarded by mu; nil once released
 	booked int64  // guarded by mu
@@ -66,7 +64,8 @@ func (b *heldBody) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.bytes = nil
-	b.gate.held.Add(-b.booked)
+	b.all.held.Add(-b.booked)
+	b.own.held.Add(-b.booked)
 	b.booked = 0
 }
 
@@ -86,7 +85,7 @@ func (s *sentBody) Read(p []byte) (int, error) {
 func (s *sentBody) Close() error { return nil }
 
 // readBody reads a whole request body, bounded in size, in time and, over all calls together, in memory.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (*heldBody, error) {
+func (s *Server) readBody(c *caller, w http.ResponseWriter, r *http.Request) (*heldBody, error) {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return nil, &wire.Error{
 			Status: http.StatusUnsupportedMediaType, Type: "invalid_request_error", Code: "unsupported_content_encoding",
@@ -102,7 +101,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (*heldBody, er
 	if control.SetReadDeadline(deadline) == nil {
 		defer control.SetReadDeadline(time.Time{}) //nolint:errcheck // it could be set, so it can be cleared
 	}
-	body := &heldBody{gate: &s.gate}
+	body := &heldBody{all: &s.gate, own: &c.bodies}
 	if err := s.fill(body, r); err != nil {
 		body.release()
 		return nil, err
@@ -111,20 +110,28 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) (*heldBody, er
 }
 
 func (s *Server) fill(b *heldBody, r *http.Request) error {
+	// What is booked is what has room, not what was announced: an announcement costs its sender nothing. And nobody can keep
+	// the others out: one caller has at most half of the room.
 	grow := func(n int64) error {
-		if !b.gate.take(n) {
+		ok := b.own.take(n, max(s.options.MaxBuffered/2, s.options.MaxBody+1))
+		if ok && !b.all.take(n, s.options.MaxBuffered) {
+			b.own.held.Add(-n)
+			ok = false
+		}
+		if !ok {
 			return &wire.Error{
 				Status: http.StatusServiceUnavailable, Type: "server_error", Code: "server_busy",
-				Message: "This proxy holds as many request bodies as its max_buffered allows. Try again in a moment.",
+				Message: "This proxy holds as many request bodies as its max_buffered allows, or as many of yours as one caller may have. Try again in a moment.",
 			}
 		}
 		b.booked += n
 		return nil
 	}
-	size := r.ContentLength + 1 // one more, so that the read that finds the end needs no growth
-	if r.ContentLength < 0 {
-		size = min(bodySlack, s.options.MaxBody+1)
+	most := s.options.MaxBody + 1 // one more, so that the read that finds the end needs no growth
+	if r.ContentLength >= 0 {
+		most = r.ContentLength + 1
 	}
+	size := min(firstRoom, most)
 	if err := grow(size); err != nil {
 		return err
 	}
@@ -151,7 +158,7 @@ func (s *Server) fill(b *heldBody, r *http.Request) error {
 			}
 		}
 		if len(buffer) == cap(buffer) {
-			larger := min(2*int64(cap(buffer)), s.options.MaxBody+1)
+			larger := min(2*int64(cap(buffer)), most)
 			if err := grow(larger - int64(cap(buffer))); err != nil {
 				return err
 			}

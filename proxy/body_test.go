@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"crypto/sha256"
 	"io"
 	"net/http"
 	"strings"
@@ -48,28 +49,41 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// TestAllBodiesTogetherAreBounded holds two bodies in memory, which is all there is room for; the third is turned away, and room
-// comes back when the upstream's headers arrive.
+// TestAllBodiesTogetherAreBounded: one caller can hold half of the room, all together all of it, and room comes back when the
+// upstream's headers arrive.
 func TestAllBodiesTogetherAreBounded(t *testing.T) {
 	release := make(chan struct{})
-	h := newHouse(t, alice(t, "1000000 tokens in total"), blockUntil(release, 8, 3), small)
+	spec := alice(t, "1000000 tokens in total")
+	for _, name := range []string{"bob", "carol"} {
+		spec.Keys = append(spec.Keys, proxy.KeySpec{Name: name, Hashes: [][32]byte{sha256.Sum256([]byte(name))}})
+	}
+	h := newHouse(t, spec, blockUntil(release, 8, 3), small)
 	body := `{"model":"gpt-4o-mini","max_tokens":5,"messages":[{"role":"user","content":"` + strings.Repeat("x", 3900) + `"}]}`
+	as := func(key string) answer { return h.chat(body, "Authorization", "Bearer "+key) }
+	busy := func(who string, got answer) {
+		if got.status != 503 || !strings.Contains(got.body, "server_busy") {
+			t.Errorf("%s: %d %s", who, got.status, got.body)
+		}
+	}
 	var running sync.WaitGroup
-	for range 2 {
+	hold := func(key string) {
 		running.Go(func() {
-			if got := h.chat(body); got.status != 200 {
+			if got := as(key); got.status != 200 {
 				t.Errorf("running call: %d %s", got.status, got.body)
 			}
 		})
 		<-h.asked
 	}
-	if got := h.chat(body); got.status != 503 || !strings.Contains(got.body, "server_busy") {
-		t.Errorf("third body: %d %s", got.status, got.body)
-	}
+	hold(secret)
+	busy("alice's second body", as(secret))
+	hold("bob")
+	busy("carol, when there is no room at all", as("carol"))
 	close(release)
 	running.Wait()
-	if got := h.chat(body); got.status != 200 {
-		t.Errorf("after the others: %d %s", got.status, got.body)
+	for _, key := range []string{secret, "bob", "carol"} {
+		if got := as(key); got.status != 200 {
+			t.Errorf("after the others: %d %s", got.status, got.body)
+		}
 	}
 }
 

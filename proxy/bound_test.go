@@ -116,3 +116,14 @@ func TestNeverOver(t *testing.T) {
 		}
 	}
 }
+
+// TestTheCallersLimitIsKnownToTheUpstream: a limit under a name that the upstream does not know would be none.
+func TestTheCallersLimitIsKnownToTheUpstream(t *testing.T) {
+	spec := alice(t, "1000 tokens in total")
+	spec.Models = []proxy.ModelSpec{{Pattern: "*", Upstream: "up", OutputMember: "max_tokens"}}
+	h := newHouse(t, spec, answerWith(200, plainAnswer(8, 3)))
+	h.chat(`{"model":"gpt-4o-mini","max_completion_tokens":5,"messages":[{"role":"user","content":"Hi"}]}`)
+	if v := h.sent(); v["max_tokens"] != 5.0 || v["max_completion_tokens"] != nil {
+		t.Errorf("the upstream got %v", v)
+	}
+}

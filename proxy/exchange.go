@@ -17,6 +17,7 @@ type exchange struct {
 	server *Server
 	policy *Policy // the one it began with, whatever is loaded meanwhile
 	caller *caller
+	id     string // of the request, in the log and in answers of our own
 	began  time.Time
 	sdk    string // X-Stainless-Lang: which official SDK asks, if one does
 
@@ -28,21 +29,25 @@ type exchange struct {
 	inserts  bool  // the caller set no output limit and a budget needs one
 	inserted int64 // the limit spliced in for each choice
 	stream   bool
-	withhold bool  // we asked for the usage chunk, the caller did not
-	choices  int64 // at least 1
+	member   string // that limits the output: the caller's, or the one that would be inserted
+	withhold bool   // we asked for the usage chunk, the caller did not
+	choices  int64  // at least 1
 	body     *heldBody
 	draws    draws
+	drawn    bool  // draws is complete
 	fresh    bool  // the states in draws are those of now
 	observed draws // of limits that only watch
 	held     *limiter.Reservation
 
 	// forward
-	cancel  context.CancelCauseFunc
-	sent    sentState
-	failure error // what the client is to be told instead of an answer
-	status  int   // of the upstream's answer; 0 until there is one
-	answer  *wire.Answer
-	cut     error // why the answer broke off, if it did
+	cancel     context.CancelCauseFunc
+	sent       sentState
+	unreadable bool   // the answer is compressed
+	upstreamID string // the upstream's own request id
+	failure    error  // what the client is to be told instead of an answer
+	status     int    // of the upstream's answer; 0 until there is one
+	answer     *wire.Answer
+	cut        error // why the answer broke off, if it did
 
 	// settle
 	once    sync.Once
@@ -82,7 +87,8 @@ func (d *draws) amounts(u cost.Usage, price cost.Price) []int64 {
 func (s *Server) begin(r *http.Request) *exchange {
 	id := identityOf(r)
 	x := &exchange{server: s, policy: id.policy, caller: id.caller, began: time.Now(), sdk: r.Header.Get("X-Stainless-Lang"), choices: 1}
-	recordOf(r).exchange = x
+	rec := recordOf(r)
+	rec.exchange, x.id = x, rec.id
 	return x
 }
 
@@ -111,7 +117,7 @@ func (x *exchange) states(ctx context.Context) draws {
 		return x.draws
 	}
 	d := x.countedDraws()
-	if x.route == nil {
+	if !x.drawn {
 		for _, b := range x.caller.budgets {
 			if b.counts() && len(b.limit.Models) == 0 && !b.limit.Observe && !b.expired(x.began) {
 				d.add(b)

@@ -78,7 +78,14 @@ func exchangeOf(r *http.Request) *exchange { return r.Context().Value(exchangeKe
 type roundTrip struct{}
 
 func (roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
-	return exchangeOf(r).route.upstream.RoundTrip(r)
+	resp, err := exchangeOf(r).route.upstream.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	// The transport writes trailers into the response it made, at the end of the body. They stay there: this copy has none.
+	answer := *resp
+	answer.Trailer = nil
+	return &answer, nil
 }
 
 // rewrite addresses the request: a constant path on the upstream, its own key, the body we read.
@@ -101,8 +108,12 @@ func rewrite(p *httputil.ProxyRequest) {
 func (x *exchange) receive(resp *http.Response) error {
 	x.status = resp.StatusCode
 	x.body.release()
+	resp.Body = &idleBody{ReadCloser: resp.Body, limit: x.server.options.IdleTimeout, cancel: x.cancel}
 	header := resp.Header
 	resp.Header = pick(header, returned)
+	if x.upstreamID = header.Get("X-Request-Id"); x.upstreamID == "" {
+		resp.Header.Set("X-Request-Id", x.id)
+	}
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
 		x.server.metrics.upstreamRejected(x.route.upstream.Name)
@@ -115,7 +126,10 @@ func (x *exchange) receive(resp *http.Response) error {
 			"The operator of this proxy must check the url of upstream "+x.route.upstream.Name+".")
 	}
 	sse := isEventStream(header)
-	x.answer = wire.NewAnswer(&idleBody{ReadCloser: resp.Body, limit: x.server.options.IdleTimeout, cancel: x.cancel}, wire.AnswerOptions{
+	if encoding := header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		x.unreadable = true // compressed although we asked it not to: it passes, but nothing in it can be counted
+	}
+	x.answer = wire.NewAnswer(resp.Body, wire.AnswerOptions{
 		Stream: sse, Withhold: sse && x.withhold,
 		Count: func(text string) int64 { return x.server.options.Estimator.Count(x.facts, text) },
 	})

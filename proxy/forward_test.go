@@ -1,13 +1,19 @@
 package proxy_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tokenfare/tokenfare/proxy"
 )
@@ -141,5 +147,89 @@ func TestErrorsOfTheUpstream(t *testing.T) {
 				t.Errorf("charged %d", used)
 			}
 		})
+	}
+}
+
+// TestHintsAndTrailersDoNotTravel: headers that come before or after the answer are no way around the list.
+func TestHintsAndTrailersDoNotTravel(t *testing.T) {
+	h := newHouse(t, alice(t, "1000 tokens in total"), func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Openai-Organization", "org-leak")
+		w.Header().Set("Set-Cookie", "leak=1")
+		w.WriteHeader(http.StatusEarlyHints)
+		w.Header().Set("Trailer", "Openai-Organization")
+		chunks("one two three", usage(9, 4, 13), false)(w, r)
+		w.Header().Set(http.TrailerPrefix+"X-Leak", "1")
+	})
+	r, _ := http.NewRequest(http.MethodPost, h.url+"/v1/chat/completions", strings.NewReader(streamed))
+	r.Header.Set("Authorization", "Bearer "+secret)
+	r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+		Got1xxResponse: func(code int, header textproto.MIMEHeader) error {
+			t.Errorf("the client got %d with %v", code, header)
+			return nil
+		},
+	}))
+	resp, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.ReadAll(resp.Body); err != nil {
+		t.Fatal(err)
+	}
+	if resp.Header.Get("Openai-Organization")+resp.Header.Get("Set-Cookie") != "" || len(resp.Trailer) > 0 {
+		t.Errorf("headers %v, trailers %v", resp.Header, resp.Trailer)
+	}
+	if resp.Header.Get("x-tokenfare-budget") == "" {
+		t.Error("our own headers are gone")
+	}
+}
+
+func TestAnErrorThatStallsIsEnded(t *testing.T) {
+	h := newHouse(t, alice(t, "1000 tokens in total"), func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(500)
+		io.WriteString(w, `{"error":`)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}, func(o *proxy.Options) { o.IdleTimeout = 50 * time.Millisecond })
+	if got := h.chat(hi); got.status != 502 && got.status != 504 {
+		t.Errorf("%d %s %v", got.status, got.body, got.err)
+	}
+	if used := h.used("1000 tokens in total"); used != 0 {
+		t.Errorf("charged %d", used)
+	}
+}
+
+// TestACompressedAnswerIsChargedWhole: it was asked to be plain; what cannot be read cannot be counted.
+func TestACompressedAnswerIsChargedWhole(t *testing.T) {
+	for _, body := range []string{hi, streamed} {
+		h := newHouse(t, alice(t, "1000 tokens in total"), func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Header().Set("Content-Type", "text/event-stream")
+			zip := gzip.NewWriter(w)
+			io.WriteString(zip, "data: {}\n\n")
+			zip.Close()
+		})
+		if got := h.chat(body, "Accept-Encoding", "gzip"); got.status != 200 || got.header.Get("Content-Encoding") != "gzip" {
+			t.Errorf("%d %v", got.status, got.header)
+		}
+		if used := h.settledSoon("1000 tokens in total", reserved); used != reserved {
+			t.Errorf("charged %d, want all %d reserved", used, reserved)
+		}
+	}
+}
+
+func TestRequestIDs(t *testing.T) {
+	for _, upstreams := range []string{"", "req_upstream"} {
+		var log bytes.Buffer
+		h := newHouse(t, alice(t), func(w http.ResponseWriter, r *http.Request) {
+			if upstreams != "" {
+				w.Header().Set("X-Request-Id", upstreams)
+			}
+			answerWith(200, plainAnswer(8, 3))(w, r)
+		}, func(o *proxy.Options) { o.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
+		id := h.chat(hi).header.Get("X-Request-Id")
+		if err := h.server.Wait(t.Context()); err != nil || id == "" || upstreams != "" && id != upstreams || !strings.Contains(log.String(), `"`+id+`"`) {
+			t.Errorf("the client got id %q; the log: %s", id, log.String())
+		}
 	}
 }

@@ -56,7 +56,9 @@ func (x *exchange) writeBudgets(ctx context.Context, h http.Header) {
 func writeLimit(h http.Header, what string, s limiter.State) {
 	h.Set("x-ratelimit-limit-"+what, strconv.FormatInt(s.Limit, 10))
 	h.Set("x-ratelimit-remaining-"+what, strconv.FormatInt(s.Remaining, 10))
-	h.Set("x-ratelimit-reset-"+what, roundUpZero(s.ResetAfter).String())
+	if s.ResetAfter > 0 || s.Remaining == s.Limit { // a total is never full again
+		h.Set("x-ratelimit-reset-"+what, roundUpZero(s.ResetAfter).String())
+	}
 }
 
 // tightest returns the budget, among those of the units wanted, with the smallest share left.

@@ -62,6 +62,9 @@ func (x *exchange) attrs() []slog.Attr {
 		slog.Int64("settled_tokens", addSaturating(x.outcome.usage.Input, x.outcome.usage.Output)),
 		slog.String("cost", x.outcome.cost.String()),
 	}
+	if x.upstreamID != "" {
+		attrs = append(attrs, slog.String("upstream_request_id", shorten(x.upstreamID, 100)))
+	}
 	if x.refused != nil {
 		attrs = append(attrs, slog.String("refused_by", x.refused.budget.String()), slog.Int64("wait_ms", x.refused.wait.Milliseconds()))
 	}

@@ -84,6 +84,7 @@ func newMetrics(s *Server, reg prometheus.Registerer) (*metrics, error) {
 // bind looks up the series of every budget of a policy, before it is used.
 func (m *metrics) bind(p *Policy) {
 	for _, c := range p.callers {
+		m.earlyRetries.WithLabelValues(c.name) // so that it is there before the first one
 		m.bindBudgets(c.budgets)
 	}
 	for _, u := range p.upstreams {

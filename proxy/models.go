@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -15,6 +16,7 @@ import (
 
 const (
 	modelListAge     = 5 * time.Minute  // how long an upstream's list is kept
+	modelListPause   = 10 * time.Second // before a failed upstream is asked again
 	modelListTimeout = 10 * time.Second // for the upstream to send it
 	modelListSize    = 8 << 20          // bytes of it that are read
 )
@@ -35,8 +37,12 @@ func (s *Server) listModels(w http.ResponseWriter, r *http.Request) error {
 
 // getModel answers for one model what the list says of it.
 func (s *Server) getModel(w http.ResponseWriter, r *http.Request) error {
+	// SDKs escape the slashes in names such as meta-llama/Llama-3.
+	name, err := url.PathUnescape(chi.URLParam(r, "*"))
+	if err != nil {
+		return notFound(w, r)
+	}
 	s.begin(r).writeBudgets(r.Context(), w.Header())
-	name := chi.URLParam(r, "*")
 	list, err := s.modelsOf(r)
 	if err != nil {
 		return err
@@ -84,25 +90,49 @@ func (s *Server) modelsOf(r *http.Request) ([]byte, error) {
 	return wire.FilterModels(list, func(string) bool { return true }, configured)
 }
 
-// get returns the upstream's list, fetched at most once in modelListAge. While it is fetched, others wait for it.
+// get returns the upstream's list, fetched at most once in modelListAge, and after a failure not again for modelListPause.
+// While it is fetched, others wait for it.
 func (m *modelList) get(ctx context.Context, u *upstreamEntry) ([]byte, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.body != nil && time.Since(m.fetched) < modelListAge {
-		return m.body, nil
+	for {
+		m.mu.Lock()
+		if time.Now().Before(m.until) {
+			defer m.mu.Unlock()
+			return m.body, m.err
+		}
+		busy := m.busy
+		if busy == nil {
+			m.busy = make(chan struct{})
+			m.mu.Unlock()
+			return m.refresh(ctx, u)
+		}
+		m.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
+}
+
+// refresh fetches the list for everybody who waits.
+func (m *modelList) refresh(ctx context.Context, u *upstreamEntry) ([]byte, error) {
 	// The list is everybody's: a caller who leaves must not spoil it for the others.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), modelListTimeout)
 	defer cancel()
 	body, err := fetchModels(ctx, u)
-	if err != nil {
-		if m.body != nil {
-			return m.body, nil // yesterday's list is better than none
-		}
-		return nil, err
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case err == nil:
+		m.body, m.err, m.until = body, nil, time.Now().Add(modelListAge)
+	case m.body != nil:
+		m.until = time.Now().Add(modelListPause) // an old list is better than none
+	default:
+		m.err, m.until = err, time.Now().Add(modelListPause)
 	}
-	m.body, m.fetched = body, time.Now()
-	return body, nil
+	close(m.busy)
+	m.busy = nil
+	return m.body, m.err
 }
 
 func fetchModels(ctx context.Context, u *upstreamEntry) ([]byte, error) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/tokenfare/tokenfare/proxy"
@@ -134,5 +135,37 @@ func TestOnlyWhatIsMeteredIsForwarded(t *testing.T) {
 	}
 	if len(h.asked) > 0 {
 		t.Error("something went upstream")
+	}
+}
+
+func TestAModelNameWithASlash(t *testing.T) {
+	spec := proxy.Spec{Keys: []proxy.KeySpec{{Name: "alice"}}}
+	h := newHouse(t, spec, answerWith(200, `{"object":"list","data":[{"id":"meta-llama/Llama-3"}]}`))
+	for _, path := range []string{"/v1/models/meta-llama%2FLlama-3", "/v1/models/meta-llama/Llama-3"} {
+		if got := h.get(path); got.status != 200 {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+	}
+}
+
+// TestAListIsFetchedOnceForAll: callers who ask while it is fetched wait for it together, and a failure is not repeated at once.
+func TestAListIsFetchedOnceForAll(t *testing.T) {
+	for _, status := range []int{200, 500} {
+		release := make(chan struct{})
+		h := newHouse(t, proxy.Spec{Keys: []proxy.KeySpec{{Name: "alice"}}}, func(w http.ResponseWriter, r *http.Request) {
+			<-release
+			answerWith(status, upstreamModels)(w, r)
+		})
+		var callers sync.WaitGroup
+		for range 8 {
+			callers.Go(func() { h.get("/v1/models") })
+		}
+		<-h.asked
+		close(release)
+		callers.Wait()
+		h.get("/v1/models")
+		if n := len(h.asked); n != 0 {
+			t.Errorf("status %d: the upstream was asked %d times more", status, n)
+		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/tokenfare/tokenfare/proxy/upstream"
 )
 
-// Policy is a [Spec] made ready for use: secrets to callers, callers to budgets, names to routes. It is immutable and safe for
+// Policy is a [Spec] made ready for use: secrets to callers, callers to budgets, names to routes. It belongs to one [Server] and is safe for
 // concurrent use; what was consumed lives in the limiter and outlasts it.
 type Policy struct {
 	callers   map[[sha256.Size]byte]*caller
@@ -36,6 +36,7 @@ type caller struct {
 	models    []string
 	budgets   []*budget // its own, then its groups'
 	tooLongAs string
+	bodies    bodyGate // request bodies in memory
 }
 
 // upstreamEntry is an upstream with what this package keeps about it.
@@ -192,9 +193,11 @@ func (b *policyBuilder) budgets(o owner, limits []limit.Limit) []*budget {
 
 // modelList caches an upstream's own list of models.
 type modelList struct {
-	mu      sync.Mutex // held while the list is fetched, so that a burst of callers asks once
-	body    []byte
-	fetched time.Time
+	mu    sync.Mutex
+	body  []byte        // guarded by mu; the newest list there was
+	err   error         // guarded by mu; why there is none
+	until time.Time     // guarded by mu; how long body or err holds
+	busy  chan struct{} // guarded by mu; closed when the fetch that is under way has ended; nil: none is
 }
 
 // owner is who a budget belongs to.

@@ -42,6 +42,8 @@ func (s *Server) keepRecord(next http.Handler) http.Handler {
 			ResponseWriter: w, id: newRequestID(), began: time.Now(),
 			stall: s.options.IdleTimeout, control: http.NewResponseController(w),
 		}
+		s.inflight.Add(1)
+		defer s.inflight.Done()
 		defer func() { s.finish(rec, r) }()
 		next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), recordKey{}, rec)))
 	})
@@ -57,7 +59,10 @@ func (rec *record) Flush() {
 
 // WriteHeader notes the status.
 func (rec *record) WriteHeader(status int) {
-	if status >= 200 && rec.status == 0 {
+	if status < 200 {
+		return // an upstream's early hints: their headers are not on the list of those that come back
+	}
+	if rec.status == 0 {
 		rec.status = status
 	}
 	rec.ResponseWriter.WriteHeader(status)

@@ -63,9 +63,19 @@ func (s shortage) usedUp() bool { return !s.budget.refills() && !s.heldOnly }
 // refuse builds the 429 for a reservation that failed. Which budget to name and how long to wait is asked of each budget
 // alone: a call may be short of several, for different reasons.
 func (x *exchange) refuse(ctx context.Context, d limiter.Decision) error {
-	worst, err := x.worstShortage(ctx, d)
+	short, err := x.shortages(ctx, d)
 	if err != nil {
 		return err
+	}
+	worst, wait := short[0], short[0].wait
+	for _, s := range short {
+		if s.need > s.state.Limit { // its limit was lowered while this call was on its way
+			return x.neverFits(s.budget, s.need)
+		}
+		if s.usedUp() != worst.usedUp() && s.usedUp() || s.usedUp() == worst.usedUp() && s.wait > worst.wait {
+			worst = s
+		}
+		wait = max(wait, s.wait)
 	}
 	f := &refusal{budget: worst.budget, estimate: x.estimate}
 	f.answer.Status = http.StatusTooManyRequests
@@ -74,18 +84,21 @@ func (x *exchange) refuse(ctx context.Context, d limiter.Decision) error {
 	if worst.usedUp() {
 		f.answer.Type, f.answer.Code = "insufficient_quota", "insufficient_quota"
 		f.noRetry = true
-		until := "and does not refill"
-		if worst.wait != limiter.Never {
-			f.wait = worst.wait
-			until = "until " + x.server.wallTime(worst.wait).In(x.policy.zone).Format("Monday 2 January 2006 15:04 MST")
+		what, until := "Budget used up", ", and it does not refill,"
+		if worst.state.Remaining > 0 {
+			what = "Not enough budget left"
 		}
-		f.answer.Message = fmt.Sprintf("Budget used up %s for %s: %s%s%s", until, x.model, figures, x.smaller(), x.help())
+		if wait != limiter.Never {
+			f.wait = roundUp(wait)
+			until = " until " + x.server.wallTime(wait).In(x.policy.zone).Format("Monday 2 January 2006 15:04 MST")
+		}
+		f.answer.Message = fmt.Sprintf("%s%s for %s: %s%s%s", what, until, x.model, figures, x.smaller(), x.help())
 	} else {
 		f.answer.Type, f.answer.Code = "tokens", "rate_limit_exceeded"
 		if worst.budget.limit.Unit == limit.Requests {
 			f.answer.Type = "requests"
 		}
-		f.wait = roundUp(worst.wait)
+		f.wait = roundUp(wait)
 		f.noRetry = f.wait > longestRetry || x.sdk == "go" && f.wait > longestRetryGo
 		again := fmt.Sprintf("Please try again in %s.", f.wait)
 		if !worst.budget.refills() {
@@ -98,14 +111,15 @@ func (x *exchange) refuse(ctx context.Context, d limiter.Decision) error {
 	return f
 }
 
-// worstShortage picks the budget that a refusal is about: one that is used up before one that refills, then the longest wait.
-func (x *exchange) worstShortage(ctx context.Context, d limiter.Decision) (shortage, error) {
+// shortages are the budgets without room, at least one. A refusal is about one that is used up before one that refills, then
+// about the longest wait; its own wait is the longest of all.
+func (x *exchange) shortages(ctx context.Context, d limiter.Decision) ([]shortage, error) {
 	var short []shortage
 	for i := range x.draws.charges {
 		charge := x.draws.charges[i : i+1]
 		alone, err := x.server.options.Limiter.Peek(ctx, charge)
 		if err != nil {
-			return shortage{}, fmt.Errorf("read budgets: %w", err)
+			return nil, fmt.Errorf("read budgets: %w", err)
 		}
 		if !alone.OK {
 			short = append(short, x.draws.short(i, alone.RetryAfter))
@@ -113,15 +127,9 @@ func (x *exchange) worstShortage(ctx context.Context, d limiter.Decision) (short
 	}
 	if len(short) == 0 {
 		// Room came back between the refusal and this second look: what the refusal said still holds, and is soon true.
-		return x.draws.short(d.Refused, d.RetryAfter), nil
+		short = append(short, x.draws.short(d.Refused, d.RetryAfter))
 	}
-	worst := short[0]
-	for _, s := range short[1:] {
-		if s.usedUp() != worst.usedUp() && s.usedUp() || s.usedUp() == worst.usedUp() && s.wait > worst.wait {
-			worst = s
-		}
-	}
-	return worst, nil
+	return short, nil
 }
 
 func (d *draws) short(i int, wait time.Duration) shortage {
@@ -151,7 +159,7 @@ func (x *exchange) smaller() string {
 	if left < 1 || left >= x.estimate.MaxOutput/x.choices {
 		return ""
 	}
-	return fmt.Sprintf(" A call with %s of at most %d would pass now.", x.route.outputMember(), left)
+	return fmt.Sprintf(" A call with %s of at most %d would pass now.", x.member, left)
 }
 
 // fits refuses a call that no wait will ever admit, naming the part at fault.
@@ -175,7 +183,7 @@ func (x *exchange) neverFits(b *budget, need int64) error {
 	var fault string
 	switch {
 	case most >= x.choices:
-		f.answer.Param = x.route.outputMember()
+		f.answer.Param = x.member
 		fault = fmt.Sprintf("Lower %s to at most %d.", f.answer.Param, most/x.choices)
 		if x.choices > 1 {
 			fault = fmt.Sprintf("Lower %s to at most %d, or n (%d).", f.answer.Param, most/x.choices, x.choices)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy"
 )
 
@@ -41,7 +42,7 @@ func TestARefillingBudgetTellsTheExactWait(t *testing.T) {
 		t.Errorf("type %q, code %q", kind, code)
 	}
 	want := regexp.MustCompile(`^Rate limit reached for gpt-4o-mini: key alice, budget "100 tokens per second" of your team's proxy \(not OpenAI's\): ` +
-		`Limit 100, Used \d+, Requested 58\. Please try again in (\d+)ms\. A call with max_completion_tokens of at most \d+ would pass now\.$`)
+		`Limit 100, Used \d+, Requested 58\. Please try again in (\d+)ms\. A call with max_tokens of at most \d+ would pass now\.$`)
 	m := want.FindStringSubmatch(message)
 	if m == nil {
 		t.Fatalf("message: %s", message)
@@ -87,13 +88,39 @@ func TestAUsedUpBudgetSaysUntilWhen(t *testing.T) {
 		t.Errorf("%d %s %s, x-should-retry %q", got.status, kind, code, got.header.Get("x-should-retry"))
 	}
 	next := time.Now().UTC().AddDate(0, 1, 1-time.Now().UTC().Day())
-	if want := next.Format("Monday 2 January 2006") + " 00:00 UTC"; !strings.Contains(message, "Budget used up until "+want) {
+	if want := next.Format("Monday 2 January 2006") + " 00:00 UTC"; !strings.Contains(message, "Not enough budget left until "+want) {
 		t.Errorf("message does not say %q: %s", want, message)
 	}
 	h = newHouse(t, alice(t, "60 tokens in total"), answerWith(200, plainAnswer(8, 50)))
 	h.chat(hi)
 	if got := h.chat(hi); got.status != 429 || got.header.Get("Retry-After") != "" || !strings.Contains(got.body, "does not refill") {
 		t.Errorf("a total: %d, Retry-After %q, %s", got.status, got.header.Get("Retry-After"), got.body)
+	}
+}
+
+func TestTheLongestWaitIsTold(t *testing.T) {
+	// The hour is used up, and the bucket needs longer than any hour has left.
+	h := newHouse(t, alice(t, "60 tokens each hour", "60 tokens per day, burst 60"), answerWith(200, plainAnswer(8, 50)))
+	h.chat(hi)
+	got := h.chat(hi)
+	seconds, _ := strconv.Atoi(got.header.Get("Retry-After"))
+	if _, _, _, code := got.errorOf(t); code != "insufficient_quota" || seconds < 22*3600 || seconds > 24*3600 {
+		t.Errorf("%s, Retry-After %d s; want the bucket's wait, about 22 to 23 hours", code, seconds)
+	}
+	when := time.Now().UTC().Add(time.Duration(seconds) * time.Second).Format("2 January 2006 15:")
+	if message, _, _, _ := got.errorOf(t); !strings.Contains(message, when) {
+		t.Errorf("the message does not say %q: %s", when, message)
+	}
+}
+
+// TestALimitLoweredUnderWay: the budget shrinks after the call was compared with it.
+func TestALimitLoweredUnderWay(t *testing.T) {
+	h := newHouse(t, alice(t, "1000 tokens per minute"), answerWith(200, plainAnswer(8, 50)))
+	name := "key alice: " + limits(t, "1000 tokens per minute")[0].ID()
+	h.limiter.Budget(name, limiter.TokenBucket{Size: 20, Refill: 20, Every: time.Minute}) // what a reload does
+	got := h.chat(hi)
+	if got.status != 400 || got.header.Get("Retry-After") != "" || got.header.Get("x-should-retry") != "false" {
+		t.Errorf("%d, Retry-After %q: %s", got.status, got.header.Get("Retry-After"), got.body)
 	}
 }
 
@@ -127,9 +154,9 @@ func TestNeverFits(t *testing.T) {
 	for _, c := range []struct {
 		name, limit, body, param, says string
 	}{
-		{"output limit", "40 tokens per minute", hi, "max_completion_tokens", "Lower max_completion_tokens to at most 32."},
-		{"output limit, per request", "10 output tokens per request", hi, "max_completion_tokens", "Lower max_completion_tokens to at most 10."},
-		{"choices", "100 tokens per minute", `{"model":"gpt-4o-mini","n":4,"max_tokens":50,"messages":[{"role":"user","content":"Hi"}]}`, "max_completion_tokens", "to at most 23, or n (4)."},
+		{"output limit", "40 tokens per minute", hi, "max_tokens", "Lower max_tokens to at most 32."},
+		{"output limit, per request", "10 output tokens per request", hi, "max_tokens", "Lower max_tokens to at most 10."},
+		{"choices", "100 tokens per minute", `{"model":"gpt-4o-mini","n":4,"max_tokens":50,"messages":[{"role":"user","content":"Hi"}]}`, "max_tokens", "to at most 23, or n (4)."},
 		{"prompt", "100 tokens per minute", long, "messages", "shorten it by at least 1"},
 		{"prompt, money", "$0.000001 each day", hi, "messages", "The prompt alone is at least 8 tokens"},
 	} {
@@ -178,7 +205,7 @@ func TestTheSameNumberIsPromisedAsIsKept(t *testing.T) {
 	h := newHouse(t, alice(t, "100 tokens in total"), answerWith(200, plainAnswer(8, 50)))
 	h.chat(hi)
 	got := h.chat(hi)
-	m := regexp.MustCompile(`max_completion_tokens of at most (\d+) would pass now`).FindStringSubmatch(got.body)
+	m := regexp.MustCompile(`max_tokens of at most (\d+) would pass now`).FindStringSubmatch(got.body)
 	if m == nil {
 		t.Fatalf("no number in %s", got.body)
 	}

@@ -68,7 +68,6 @@ func New(o Options, p *Policy) (*Server, error) {
 	o.BodyTimeout = orDefault(o.BodyTimeout, time.Minute)
 	o.IdleTimeout = orDefault(o.IdleTimeout, 10*time.Minute)
 	s := &Server{options: o, wall: time.Now}
-	s.gate.most = o.MaxBuffered
 	m, err := newMetrics(s, o.Registry)
 	if err != nil {
 		return nil, fmt.Errorf("proxy: register metrics: %w", err)
@@ -124,8 +123,6 @@ func (s *Server) routes() chi.Router {
 
 // chat is the walk of one call: admit, forward, settle. Whatever happens on the way, end settles it before the handler returns.
 func (s *Server) chat(w http.ResponseWriter, r *http.Request) error {
-	s.inflight.Add(1)
-	defer s.inflight.Done()
 	x := s.begin(r)
 	defer x.close()
 	if err := s.admit(x, w, r); err != nil {
@@ -163,7 +160,7 @@ func (s *Server) recover(next http.Handler) http.Handler {
 // Drain makes readiness probes fail from now on; requests are still served.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-// Wait returns when every call has been settled, or with ctx's error.
+// Wait returns when every request has been settled and logged, or with ctx's error. It is for after the listener has closed.
 func (s *Server) Wait(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {

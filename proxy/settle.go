@@ -128,7 +128,7 @@ func (x *exchange) end(why cause) {
 // judge looks the ending up and works out what it is charged.
 func (x *exchange) judge(why cause, report wire.Report) outcome {
 	f := facts{
-		cause: why, written: x.sent.written.Load(), status: x.status, streamed: x.stream, reasoning: x.facts.Reasoning,
+		cause: why, written: x.sent.written.Load(), status: x.status, streamed: x.stream && !x.unreadable, reasoning: x.facts.Reasoning,
 		reported: report.Reported || report.Invalid,
 		credible: x.credible(report),
 		complete: why == endedAnswer && report.Complete && report.Err == nil,

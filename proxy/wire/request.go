@@ -23,6 +23,7 @@ type Request struct {
 	Model        string       // as the caller wrote it
 	Stream       bool         // the answer is to be streamed
 	IncludeUsage bool         // the caller asked for a usage event at the end of the stream
+	OutputMember string       // the member that gives the output limit, the larger of two; empty if there is none
 
 	body    []byte
 	open    int // just behind the body's opening brace
@@ -159,14 +160,16 @@ func (r *reader) modelName() error {
 func (r *reader) outputLimit(which int) error {
 	limit := &r.req.limits[which]
 	limit.present, limit.name = true, r.name
-	at, n, err := r.integer(0, maxOutputTokens)
+	at, n, err := r.integer(1, maxOutputTokens) // some servers take 0 for no limit at all
 	if err != nil {
 		return err
 	}
 	limit.value, limit.n = at, n
 	if limit.null = r.body[at.start] == 'n'; !limit.null {
 		r.req.Cost.HasMaxOutput = true
-		r.req.Cost.MaxOutput = max(r.req.Cost.MaxOutput, n)
+		if n > r.req.Cost.MaxOutput {
+			r.req.Cost.MaxOutput, r.req.OutputMember = n, limitMembers[which]
+		}
 	}
 	return nil
 }

@@ -294,7 +294,7 @@ func TestReadChatJudgesNothingInside(t *testing.T) {
 		chat(`"response_format":{"type":"json_schema","json_schema":` + odd + `}`),
 		chat(`"metadata":` + odd), chat(`"logit_bias":` + odd), chat(`"unknown":` + odd), chat(`"tool_choice":` + odd),
 		chat(`"x":"\ud800 lone"`), chat(`"store":false`), chat(`"service_tier":"auto"`), chat(`"modalities":["text"]`),
-		chat(`"tools":[{"function":{}}]`), chat(`"max_tokens":0`), chat(`"n":128`),
+		chat(`"tools":[{"function":{}}]`), chat(`"max_tokens":1`), chat(`"n":128`),
 	} {
 		read(t, body)
 	}

@@ -18,6 +18,9 @@ type Edits struct {
 	MaxOutput int64
 	// OutputMember is "max_completion_tokens" (also when empty) or "max_tokens".
 	OutputMember string
+	// RenameLimit writes a limit that the caller gave under the other name as OutputMember, for an upstream that knows
+	// only that one. It matters when MaxOutput is zero.
+	RenameLimit bool
 }
 
 // A splice replaces a span of the body.
@@ -39,6 +42,8 @@ func (r *Request) Edit(e Edits) []byte {
 	}
 	if e.MaxOutput > 0 {
 		splices = append(splices, r.spliceLimit(e)...)
+	} else if e.RenameLimit {
+		splices = append(splices, r.renameLimit(e.OutputMember)...)
 	}
 	if len(splices) == 0 {
 		return r.body
@@ -92,6 +97,22 @@ func (r *Request) spliceLimit(e Edits) []splice {
 		return []splice{{span{other.name.start, other.value.end}, quote(member) + `:` + value}}
 	default:
 		return []splice{r.insert(quote(member) + `:` + value)}
+	}
+}
+
+// renameLimit makes a limit known by the name of member, unless it is already. A null under that name gets the number.
+func (r *Request) renameLimit(member string) []splice {
+	want, other := r.limits[0], r.limits[1]
+	if member == limitMembers[1] {
+		want, other = other, want
+	}
+	switch {
+	case !other.present || other.null || want.present && !want.null:
+		return nil
+	case want.present:
+		return []splice{{want.value, strconv.FormatInt(other.n, 10)}}
+	default:
+		return []splice{{other.name, quote(member)}}
 	}
 }
 
