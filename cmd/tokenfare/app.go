@@ -1,15 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log" //nolint:depguard // http.Server wants one of its loggers
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -48,6 +53,9 @@ func newRegistry() *prometheus.Registry {
 func (a *app) run(ctx context.Context) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
+	if a.reload != nil {
+		signal.Notify(a.reload.hangup, syscall.SIGHUP) // for good: unhandled, it would end the process in the middle of its drain
+	}
 	main, admin, err := a.listen()
 	if err != nil {
 		return err
@@ -141,15 +149,43 @@ func (a *app) httpServer(h http.Handler) *http.Server {
 		ReadHeaderTimeout: a.config.Timeouts.RequestHeader,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, 0), // it may quote what clients send
+		ErrorLog:          log.New(acceptErrors{a.log}, "", 0),
 	}
 }
 
 // adminHandler serves what operators look at, on a listener of its own.
 func (a *app) adminHandler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{Registry: a.registry}))
+	mux.Handle("GET /metrics", guard(a.config.Admin.Token, promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
 	mux.Handle("GET /healthz", a.server)
 	mux.Handle("GET /readyz", a.server)
 	return mux
+}
+
+// guard asks for the token, if there is one.
+func guard(token string, next http.Handler) http.Handler {
+	if token == "" {
+		return next
+	}
+	want := sha256.Sum256([]byte("Bearer " + token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "send admin.token as Authorization: Bearer TOKEN", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// acceptErrors logs that connections cannot be accepted, as when file descriptors run out. What else net/http has to say may
+// quote what clients send.
+type acceptErrors struct{ log *slog.Logger }
+
+func (a acceptErrors) Write(line []byte) (int, error) {
+	if bytes.HasPrefix(line, []byte("http: Accept error")) {
+		a.log.Error("cannot accept connections", "error", strings.TrimSpace(string(line)))
+	}
+	return len(line), nil
 }

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	demoModel = "gpt-5-mini"
+	demoModel = "gpt-4o-mini"
 	demoDrain = time.Second // the viewer does not want to wait for a story to end
 
 	// What bob may spend, the output limit of the call he makes and the wait his second call is told belong together: a call

@@ -41,7 +41,9 @@ const demoText = `{{bold "tokenfare demo"}}   Keys with token and dollar budgets
 {{range .Keys}}  {{printf "%-9s" .Name}}  {{printf "%-14s" .Secret | bold}}  {{join .Limits ", "}}
 {{end}}  metrics    {{.MetricsURL}}
 
-{{bold "1  Stream an answer"}}   Each call leaves a line below: what it reserved first, and what it used in the end.
+Paste what follows into a second terminal, and watch this one.
+
+{{bold "1  Stream an answer"}}   Each call leaves a line here: what it reserved first, and what it used in the end.
 
 curl -N {{.BaseURL}}/chat/completions \
   -H 'Authorization: Bearer {{.Alice}}' -H 'Content-Type: application/json' \

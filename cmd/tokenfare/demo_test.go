@@ -88,7 +88,7 @@ func TestTheDemoDoesWhatItsGuideSays(t *testing.T) {
 	if err != nil || answer.Usage.CompletionTokens != 5 {
 		t.Errorf("alice's call: usage %+v, %v", answer.Usage, err)
 	}
-	d.until(`  alice  gpt-5-mini  200  reserved 13 +used 13 +tokens  \$0\.0000\d+ +\d+\.\ds$`)
+	d.until(`  alice  gpt-4o-mini  200  reserved 13 +used 13 +tokens  \$0\.0000\d+ +\d+\.\ds$`)
 
 	ctx, hangUp := context.WithCancel(t.Context())
 	first, err := bobsCall(ctx, base) // returns with the headers: its answer is still being written

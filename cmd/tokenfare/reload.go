@@ -6,11 +6,9 @@ import (
 	"crypto/sha256"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/tokenfare/tokenfare/proxy"
@@ -23,30 +21,32 @@ const pollEvery = 3 * time.Second
 type reloader struct {
 	path    string
 	app     *app
-	config  *Config // the one in effect
+	started *Config  // whose listeners, store and sizes are in use
+	watched []string // files and globs
 	content [sha256.Size]byte
 	every   time.Duration
+	hangup  chan os.Signal
 }
 
 func newReloader(path string, config *Config, a *app) *reloader {
-	return &reloader{path: path, app: a, config: config, content: contentOf(config.watched), every: pollEvery}
+	return &reloader{
+		path: path, app: a, started: config, watched: config.watched, content: contentOf(config.watched),
+		every: pollEvery, hangup: make(chan os.Signal, 1),
+	}
 }
 
 // run reloads on SIGHUP and when content changes, until ctx ends.
 func (r *reloader) run(ctx context.Context) {
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
 	tick := time.NewTicker(r.every)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-hangup:
+		case <-r.hangup:
 			r.reload("signal")
 		case <-tick.C:
-			if contentOf(r.config.watched) != r.content {
+			if contentOf(r.watched) != r.content {
 				r.reload("content")
 			}
 		}
@@ -54,8 +54,10 @@ func (r *reloader) run(ctx context.Context) {
 }
 
 func (r *reloader) reload(why string) {
-	// Taken before reading: a change that comes in between is seen by the next look.
-	r.content = contentOf(r.config.watched)
+	// Looked at before it is read: a change that comes in between is seen by the next look. What a refused file names is
+	// watched, too, for it may be mended there.
+	r.watched = watchedBy(r.path)
+	r.content = contentOf(r.watched)
 	config, err := loadConfig(r.path)
 	if err != nil {
 		r.refuse(why, err)
@@ -66,7 +68,7 @@ func (r *reloader) reload(why string) {
 		r.refuse(why, err)
 		return
 	}
-	if err := mayListen(r.config.Listen, spec); err != nil {
+	if err := mayListen(r.started.Listen, spec); err != nil {
 		r.refuse(why, err)
 		return
 	}
@@ -80,12 +82,10 @@ func (r *reloader) reload(why string) {
 	for _, w := range warnings {
 		r.app.log.Warn("config", "warning", w)
 	}
-	if needs := restartNeeded(r.config, config); len(needs) > 0 {
+	if needs := restartNeeded(r.started, config); len(needs) > 0 {
 		r.app.log.Warn("config", "warning", strings.Join(needs, ", ")+": changes of these take effect at the next start")
 	}
 	r.app.log.Info("configuration reloaded", "file", r.path, "because_of", why)
-	r.config = config
-	r.content = contentOf(config.watched)
 }
 
 func (r *reloader) refuse(why string, err error) {
