@@ -1,10 +1,11 @@
 package cost
 
-// Price is what a model costs, in nano-dollars per million tokens. Negative prices are read as zero.
+// Price is what a model costs, in nano-dollars per million tokens. Every field means what it says: zero is free, so
+// where nothing is known of the cache, CachedInput and CacheWrite are set to Input. Negative prices are read as zero.
 type Price struct {
 	Input       NanoUSD // input that was neither read from nor written to the cache
-	CachedInput NanoUSD // input read from the cache; zero: same as Input
-	CacheWrite  NanoUSD // input written to the cache; zero: same as Input
+	CachedInput NanoUSD // input read from the cache
+	CacheWrite  NanoUSD // input written to the cache
 	Output      NanoUSD // all output, reasoning included
 
 	LongAbove int64  // the whole request is billed at Long once its input exceeds this many tokens; 0: there is no such tier
@@ -22,8 +23,8 @@ func (p Price) Cost(u Usage) NanoUSD {
 	cached := min(max(0, u.CachedInput), input)
 	written := min(max(0, u.CacheWrite), input-cached)
 	sum := p.Input.times(input - cached - written)
-	sum = saturatingAdd(sum, p.cachedInput().times(cached))
-	sum = saturatingAdd(sum, p.cacheWrite().times(written))
+	sum = saturatingAdd(sum, p.CachedInput.times(cached))
+	sum = saturatingAdd(sum, p.CacheWrite.times(written))
 	return saturatingAdd(sum, p.Output.times(u.Output))
 }
 
@@ -47,19 +48,8 @@ func (p Price) isLong(input int64) bool {
 	return p.LongAbove > 0 && p.Long != nil && input > p.LongAbove
 }
 
-func (p Price) cachedInput() NanoUSD { return orElse(p.CachedInput, p.Input) }
-
-func (p Price) cacheWrite() NanoUSD { return orElse(p.CacheWrite, p.Input) }
-
-func orElse(price, absent NanoUSD) NanoUSD {
-	if price == 0 {
-		return absent
-	}
-	return price
-}
-
 func (p Price) dearestInput() NanoUSD {
-	return max(p.Input, p.cachedInput(), p.cacheWrite())
+	return max(p.Input, p.CachedInput, p.CacheWrite)
 }
 
 // wholePerToken reports whether a token of input costs a whole number of nano-dollars, so that nothing is ever rounded.

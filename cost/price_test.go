@@ -59,6 +59,20 @@ func TestEachItemIsRoundedUp(t *testing.T) {
 	}
 }
 
+func TestZeroIsFree(t *testing.T) {
+	p := cost.Price{Input: 3_000_000, CacheWrite: 4_000_000, Output: 5_000_000} // reading from the cache is free
+	if got := p.Cost(cost.Usage{Input: 10, CachedInput: 10, Output: 1}); got != 5 {
+		t.Errorf("a prompt from the cache costs %d nano-dollars with a token of output, want 5", got)
+	}
+	p = cost.Price{Input: 3_000_000, CachedInput: 1_000_000}
+	if got := p.Cost(cost.Usage{Input: 10, CacheWrite: 10, Output: 7}); got != 0 {
+		t.Errorf("writing to the cache and output are free, but cost %d", got)
+	}
+	if got := p.Ceiling(10, 7); got != 30 {
+		t.Errorf("the dearest of ten tokens of input cost %d, want 30", got)
+	}
+}
+
 func TestImpossibleUsageIsReadAsTheNearestPossible(t *testing.T) {
 	p := cost.Price{Input: 3_000_000, CachedInput: 1_000_000, CacheWrite: 4_000_000, Output: 5_000_000}
 	for _, c := range []struct {
@@ -114,7 +128,12 @@ func TestCeilingIsTheDearestCase(t *testing.T) {
 // No usage within the bounds costs more than their ceiling: what is reserved is enough.
 func TestCostNeverExceedsCeiling(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	amount := func() int64 { return rng.Int64N(1 << rng.IntN(40)) }
+	amount := func() int64 {
+		if rng.IntN(4) == 0 {
+			return 0 // free, or nothing used
+		}
+		return rng.Int64N(1 << rng.IntN(40))
+	}
 	price := func() cost.Price {
 		p := cost.Price{Input: cost.NanoUSD(amount()), CachedInput: cost.NanoUSD(amount()), CacheWrite: cost.NanoUSD(amount()), Output: cost.NanoUSD(amount())}
 		if rng.IntN(2) == 0 { // as real prices are: whole nano-dollars per token

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed" // for prices.json
 	"encoding/json"
 	"fmt"
@@ -46,6 +47,7 @@ type priceRow struct {
 	ImageTokens int64       `json:"image_tokens"`
 }
 
+// priceItems are dollars. Without a price of its own, cached or written input costs what other input costs.
 type priceItems struct {
 	Input       string `json:"input"`
 	CachedInput string `json:"cached_input"`
@@ -141,6 +143,7 @@ func (r priceRow) model() (Model, error) {
 
 func (i priceItems) price() (Price, error) {
 	var p Price
+	i.CachedInput, i.CacheWrite = cmp.Or(i.CachedInput, i.Input), cmp.Or(i.CacheWrite, i.Input)
 	for _, item := range []struct {
 		name  string
 		value string

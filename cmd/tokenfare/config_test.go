@@ -166,6 +166,20 @@ max_buffered: 1.5GB
 	}
 }
 
+func TestAPriceOfZeroIsFreeAndOneThatIsAbsentIsThatOfInput(t *testing.T) {
+	spec, _ := compileTest(t, parseTest(t, `
+upstreams: { local: { url: "http://localhost:1" } }
+models:
+  free: { price: { input: $1, cached_input: $0, cache_write: 0, output: $0 } }
+  same: { price: { input: $1, output: $2 } }
+`))
+	const usd = cost.NanoUSD(1_000_000_000)
+	want := []*cost.Price{{Input: usd}, {Input: usd, CachedInput: usd, CacheWrite: usd, Output: 2 * usd}}
+	if diff := cmp.Diff(want, []*cost.Price{spec.Models[0].Price, spec.Models[1].Price}); diff != "" {
+		t.Errorf("prices (-want +got):\n%s", diff)
+	}
+}
+
 func TestVariablesCannotChangeTheShapeOfTheFile(t *testing.T) {
 	t.Setenv("TOKENFARE_TEST_HELP", "a\", listen: \":80\"\nkeys: { eve: { limits: none } } # ${TOKENFARE_TEST_HELP}")
 	c := parseTest(t, "help: ${TOKENFARE_TEST_HELP}\nupstreams: { local: { url: \"http://localhost:1\" } }\n")

@@ -44,7 +44,8 @@ func (d *decoder) pattern(k *yaml.Node) string {
 	return k.Value
 }
 
-// price reads dollars per million tokens.
+// price reads dollars per million tokens. Cached or written input that has no price of its own costs what other input
+// costs; $0 is free.
 func (d *decoder) price(n *yaml.Node, what string) *cost.Price {
 	var p cost.Price
 	given := map[string]bool{}
@@ -57,6 +58,12 @@ func (d *decoder) price(n *yaml.Node, what string) *cost.Price {
 	})
 	if len(d.out.list) == before && (!given["input"] || !given["output"]) {
 		d.problem(n, "write price: { input: $0.25, output: $2 }, in dollars per million tokens", "%s's price needs both input and output", what)
+	}
+	if !given["cached_input"] {
+		p.CachedInput = p.Input
+	}
+	if !given["cache_write"] {
+		p.CacheWrite = p.Input
 	}
 	return &p
 }
