@@ -330,3 +330,21 @@ func TestBufferedLogIsWrittenInTheEndAndInTime(t *testing.T) {
 type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+func TestTheTokenGuardsTheMetrics(t *testing.T) {
+	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "metrics") })
+	for _, c := range []struct {
+		token, sent string
+		status      int
+	}{
+		{"", "", 200}, {"0123456789abcdef", "", 401}, {"0123456789abcdef", "Bearer wrong", 401}, {"0123456789abcdef", "Bearer 0123456789abcdef", 200},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
+		r.Header.Set("Authorization", c.sent)
+		rec := httptest.NewRecorder()
+		guard(c.token, next).ServeHTTP(rec, r)
+		if rec.Code != c.status {
+			t.Errorf("token %q, sent %q: %d, want %d", c.token, c.sent, rec.Code, c.status)
+		}
+	}
+}
