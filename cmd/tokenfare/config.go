@@ -13,24 +13,22 @@ type Config struct {
 	Listen    string      // host:port callers connect to
 	Admin     AdminConfig // metrics and administration
 	TLS       *TLSConfig  // nil: plain HTTP
-	Timezone  string      // IANA name; where days and months begin
 	Help      string      // last sentence of every refusal
 	Upstreams []UpstreamConfig
 	Models    []ModelConfig
 	Plans     []PlanConfig
 	Keys      []KeyConfig
 	Groups    []GroupConfig
-	Include   []string // globs, relative to the file that names them
 	Store     StoreConfig
 	Timeouts  TimeoutsConfig
 
 	MaxBody     int64 // bytes of one request body
 	MaxBuffered int64 // bytes of all request bodies held at once
 
-	zone     *time.Location
+	zone     *time.Location // where days and months begin
 	root     *source
-	watched  []string // every file and include glob the configuration was read from
-	includes []written
+	watched  []string  // every file and include glob the configuration was read from
+	includes []written // globs, relative to the main file
 
 	listenAt, adminAt, maxBufferedAt place
 }
@@ -44,7 +42,7 @@ type written struct {
 // AdminConfig is the second listener.
 type AdminConfig struct {
 	Listen string // host:port; loopback unless said otherwise
-	Token  string // asked for whatever changes state; empty: nothing there can
+	Token  string // asked of whoever reads /metrics; empty: nobody is asked
 }
 
 // TLSConfig names the certificate callers are shown.
@@ -138,10 +136,9 @@ type GroupConfig struct {
 // defaultConfig is what holds where the file is silent.
 func defaultConfig() *Config {
 	return &Config{
-		Listen:   "127.0.0.1:8080",
-		Admin:    AdminConfig{Listen: "127.0.0.1:9090"},
-		Timezone: "UTC",
-		Store:    StoreConfig{URL: "memory"},
+		Listen: "127.0.0.1:8080",
+		Admin:  AdminConfig{Listen: "127.0.0.1:9090"},
+		Store:  StoreConfig{URL: "memory"},
 		Timeouts: TimeoutsConfig{
 			Headers:       20 * time.Minute,
 			Idle:          10 * time.Minute,

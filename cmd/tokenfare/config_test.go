@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy"
 	"github.com/tokenfare/tokenfare/proxy/limit"
 )
@@ -198,6 +199,13 @@ func TestOneUpstreamWithoutModelsServesEverything(t *testing.T) {
 	}
 }
 
+func TestWithoutKeysEveryCallIsRefusedAndItIsSaid(t *testing.T) {
+	spec, warnings := compileTest(t, parseTest(t, "upstreams: { local: { url: \"http://localhost:1\" } }\n"))
+	if len(spec.Keys) != 0 || len(warnings) != 1 || !strings.Contains(warnings[0], "401") || !strings.Contains(warnings[0], "tokenfare keys new alice -w config.yaml") {
+		t.Errorf("%d keys, warnings %q", len(spec.Keys), warnings)
+	}
+}
+
 func TestAnchorsMayRepeatAValue(t *testing.T) {
 	c := parseTest(t, "upstreams: { local: { url: \"http://localhost:1\" } }\nplans:\n  a: &same [\"$5 each day\"]\n  b: *same\n")
 	if len(c.Plans) != 2 || len(c.Plans[1].Limits) != 1 {
@@ -233,7 +241,7 @@ func catalogTest(t *testing.T) *cost.Catalog {
 	return catalog
 }
 
-// FuzzConfig: no text panics, and no error shows the key that stands in it.
+// FuzzConfig: no text panics, what loads can be served, and no error shows the key that stands in it.
 func FuzzConfig(f *testing.F) {
 	files, err := filepath.Glob("testdata/config/*.yaml")
 	if err != nil {
@@ -257,8 +265,12 @@ func FuzzConfig(f *testing.F) {
 			}
 			return
 		}
-		if _, _, err := c.compile(); err != nil {
+		spec, _, err := c.compile()
+		if err != nil {
 			t.Fatalf("loads, but does not compile: %v", err)
+		}
+		if _, err := proxy.NewPolicy(spec, limiter.NewMemory(), catalogTest(t)); err != nil {
+			t.Fatalf("loads, but the proxy refuses it: %v", err)
 		}
 	})
 }

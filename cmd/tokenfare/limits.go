@@ -6,6 +6,7 @@ import (
 
 	yaml "go.yaml.in/yaml/v4"
 
+	"github.com/tokenfare/tokenfare/proxy"
 	"github.com/tokenfare/tokenfare/proxy/limit"
 )
 
@@ -50,6 +51,14 @@ func (d *decoder) limits(n *yaml.Node, what string) (list []limit.Limit, at []pl
 				p = p.within(s, e.Offset, e.Length)
 			}
 			d.out.add(p, e.Fix, "%s", e.Msg)
+			continue
+		}
+		if err := proxy.CheckLimit(l, d.zone); err != nil {
+			if l.Kind == limit.Per {
+				d.problem(item, "lower the burst, raise the amount, or refill it over a shorter time", "this cannot be counted: it would take more than 292 years to refill")
+			} else {
+				d.problem(item, "write a smaller amount", "this cannot be counted: %v", err)
+			}
 			continue
 		}
 		list, at = append(list, l), append(at, d.place(item))

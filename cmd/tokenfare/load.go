@@ -133,7 +133,6 @@ func (c *Config) decode(s *source, out *problems) {
 		}},
 		{"include", func(v *yaml.Node) {
 			texts, at := d.texts(v, "include")
-			c.Include = texts
 			for i := range texts {
 				c.includes = append(c.includes, written{texts[i], at[i]})
 			}
@@ -177,7 +176,7 @@ func (c *Config) decodeZone(d *decoder, v *yaml.Node) {
 		d.problem(v, "write a name such as Europe/Berlin, America/New_York or UTC", "timezone is not a time zone this machine knows")
 		return
 	}
-	c.Timezone, c.zone = s, zone
+	c.zone = zone
 }
 
 // set takes a value that was read and leaves the default where reading failed.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -172,15 +171,6 @@ func mayListen(address string, spec proxy.Spec) error {
 		return nil
 	}
 	return fmt.Errorf("listen: %q can be reached by others, and no keys are configured. Add keys (tokenfare keys new NAME), or listen on 127.0.0.1:8080", address)
-}
-
-func isLoopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // parseFlags parses args. It returns false when the command is done already: help was asked for, which is no mistake and goes to

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
-	"net"
 	"slices"
 	"strings"
 
@@ -48,29 +48,6 @@ func (c *Config) verifyNames(out *problems) {
 	for _, g := range c.Groups {
 		group(g.Name, g.at)
 	}
-}
-
-func (c *Config) verifyListeners(out *problems) {
-	if len(c.Keys) == 0 && !loopback(c.Listen) {
-		out.add(c.listenAt, "add keys (run `tokenfare keys new alice`), or listen on 127.0.0.1", "without keys the proxy serves this machine only, not %q", c.Listen)
-	}
-	if c.Listen == c.Admin.Listen && !strings.HasSuffix(c.Listen, ":0") { // port 0 is another one each time
-		at := c.adminAt
-		if at.file == nil {
-			at = c.listenAt
-		}
-		out.add(at, "give one of them another port", "listen and admin.listen are the same address")
-	}
-}
-
-// loopback reports whether only this machine reaches an address.
-func loopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 func (c *Config) verifyModels(out *problems) {
@@ -135,7 +112,7 @@ func (c *Config) verifyKeys(out *problems) {
 		case k.Plan == "":
 			continue
 		case plans[k.Plan] == nil:
-			out.add(k.planAt, suggest(k.Plan, names), "there is no plan %q", k.Plan)
+			out.add(k.planAt, cmp.Or(suggest(k.Plan, names), "define it: plans: { "+plainName(k.Plan)+": [200k tokens per minute] }"), "there is no plan %q", k.Plan)
 			continue
 		case k.Unlimited:
 			out.add(k.planAt, "keep one of the two", "key %s says `limits: none`, but has a plan", k.Name)
@@ -178,6 +155,8 @@ func (c *Config) verifyGroups(out *problems) {
 			case name == "*" || keys[name]:
 			case groups[name]:
 				out.add(g.keysAt[i], "write groups: ["+name+"]", "%s is a group, not a key", name)
+			case strings.ContainsAny(name, "*?"):
+				out.add(g.keysAt[i], "name the keys one by one, or write \"*\" for all of them", "a group's keys are not patterns; only \"*\" alone stands for every key")
 			default:
 				out.add(g.keysAt[i], suggest(name, names(keys)), "there is no key %q", name)
 			}

@@ -12,6 +12,10 @@ import (
 // warnings is what works, but perhaps not as meant: one line each.
 func (c *Config) warnings(catalog *cost.Catalog, now time.Time) []string {
 	var out []string
+	if len(c.Keys) == 0 {
+		out = append(out, "there are no keys, so every call is answered with 401: add one with `tokenfare keys new alice -w "+c.file()+"`")
+	}
+	out = append(out, c.openAdmin()...)
 	if c.forgets() {
 		out = append(out, "limits with `each` and `in total` are counted in memory: a restart forgets what was spent")
 	}
@@ -29,6 +33,14 @@ func (c *Config) warnings(catalog *cost.Catalog, now time.Time) []string {
 	out = append(out, c.endedLimits(now)...)
 	out = append(out, c.unpriced(offers)...)
 	return append(out, c.tooSmall(offers)...)
+}
+
+// file is the main file, as the operator named it.
+func (c *Config) file() string {
+	if c.root == nil {
+		return "config.yaml"
+	}
+	return c.root.name
 }
 
 // owned calls f for every limit with the name of its owner. Limits of a plan are visited once, not once for each key.
