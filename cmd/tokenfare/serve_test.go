@@ -127,37 +127,6 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-func TestHealth(t *testing.T) {
-	healthy := http.StatusOK
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/healthz" {
-			t.Errorf("asked for %s", r.URL.Path)
-		}
-		w.WriteHeader(healthy)
-	}))
-	file := filepath.Join(t.TempDir(), "config.yaml")
-	content := "upstreams: { up: { url: 'http://127.0.0.1:1/v1' } }\nadmin: { listen: '" + strings.TrimPrefix(s.URL, "http://") + "' }\n"
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ask := func() (int, string) {
-		var stderr bytes.Buffer
-		code := dispatch(t.Context(), []string{"health", "-config", file}, io.Discard, &stderr)
-		return code, stderr.String()
-	}
-	if code, said := ask(); code != 0 {
-		t.Errorf("healthy: exit code %d: %s", code, said)
-	}
-	healthy = http.StatusServiceUnavailable
-	if code, _ := ask(); code != 1 {
-		t.Errorf("ill: exit code %d", code)
-	}
-	s.Close()
-	if code, _ := ask(); code != 1 {
-		t.Errorf("gone: exit code %d", code)
-	}
-}
-
 func TestEstimateShowsEveryPart(t *testing.T) {
 	dir := t.TempDir()
 	request := filepath.Join(dir, "request.json")
