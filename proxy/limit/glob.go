@@ -29,6 +29,29 @@ func Glob(pattern, name string) bool {
 	return p == len(pattern)
 }
 
+// Overlap reports whether there is a name that both patterns match. It takes at most len(a)·len(b) steps.
+func Overlap(a, b string) bool {
+	as, bs := []rune(a), []rune(b)
+	// last[j] and row[j]: some text is matched by the first i characters of a and by the first j of b.
+	last, row := make([]bool, len(bs)+1), make([]bool, len(bs)+1)
+	for i := range len(as) + 1 {
+		for j := range len(bs) + 1 {
+			switch {
+			case i == 0 && j == 0:
+				row[j] = true
+			case i > 0 && as[i-1] == '*':
+				row[j] = last[j] || j > 0 && row[j-1] // it matches nothing, or what the other's last character does
+			case j > 0 && bs[j-1] == '*':
+				row[j] = row[j-1] || i > 0 && last[j]
+			default:
+				row[j] = i > 0 && j > 0 && last[j-1] && (as[i-1] == bs[j-1] || as[i-1] == '?' || bs[j-1] == '?')
+			}
+		}
+		last, row = row, last
+	}
+	return last[len(bs)]
+}
+
 // nextRune returns the index of the character after the one at i.
 func nextRune(s string, i int) int {
 	i++

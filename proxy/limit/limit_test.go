@@ -1,8 +1,8 @@
 package limit_test
 
 import (
+	"strings"
 	"testing"
-
 	"github.com/tokenfare/tokenfare/proxy/limit"
 )
 
@@ -150,6 +150,52 @@ func TestParseCount(t *testing.T) {
 	for _, s := range []string{"", "$5", "x", "0", "1.5", "-1"} {
 		if n, err := limit.ParseCount(s); err == nil {
 			t.Errorf("%q is read as %d", s, n)
+		}
+	}
+}
+
+func TestPatternsOverlapWhereOneNameMatchesBoth(t *testing.T) {
+	for pair, want := range map[string]bool{
+		"gpt-4o gpt-4o": true, "gpt-4o gpt-5": false, "gpt-* gpt-4o": true, "gpt-* *-mini": true, "gpt-* o?-*": false,
+		"* x": true, "* *": true, "a*c *b*": true, "a*c b*": false, "a? ab": true, "a? a": false, "a? a*": true, "?? *a": true,
+		"*a*b* *b*a*": true, "a*? a": false, "**a a": true, "gpt-?o gpt-4*": true, "gpt-?o gpt-4*x": false, "ä? ?b": true,
+	} {
+		a, b, _ := strings.Cut(pair, " ")
+		if limit.Overlap(a, b) != want || limit.Overlap(b, a) != want {
+			t.Errorf("%s and %s: want %v, got %v and %v", a, b, want, limit.Overlap(a, b), limit.Overlap(b, a))
+		}
+	}
+}
+
+// Of two patterns over a small alphabet, every short name is tried.
+func TestOverlapAgreesWithGlob(t *testing.T) {
+	words := func(letters string, most int) []string {
+		all, last := []string{""}, []string{""}
+		for range most {
+			var next []string
+			for _, w := range last {
+				for _, r := range letters {
+					next = append(next, w+string(r))
+				}
+			}
+			all, last = append(all, next...), next
+		}
+		return all
+	}
+	patterns, names := words("ab*?", 3), words("ab", 6)
+	for _, p := range patterns {
+		matched := make([]bool, len(names))
+		for i, n := range names {
+			matched[i] = limit.Glob(p, n)
+		}
+		for _, q := range patterns {
+			want := false
+			for i, n := range names {
+				want = want || matched[i] && limit.Glob(q, n)
+			}
+			if got := limit.Overlap(p, q); got != want {
+				t.Fatalf("%q and %q: got %v, want %v", p, q, got, want)
+			}
 		}
 	}
 }
