@@ -69,10 +69,7 @@ func (r report) write(w io.Writer, path string, warnings []string) {
 	fmt.Fprintf(w, "%s is fine: %s, %s, %s, %s.\n", path, plural(len(c.Keys), "key"), plural(len(c.Groups), "group"), plural(len(c.models()), "model"), plural(len(c.Upstreams), "upstream"))
 	offers := c.offers(r.catalog)
 	pools := c.pools()
-	upstreams := map[string][]limit.Limit{}
-	for _, u := range c.Upstreams {
-		upstreams[u.Name] = u.Limits
-	}
+	upstreams := c.upstreamLimits()
 	for _, k := range c.Keys {
 		usable := k.usable(offers)
 		fmt.Fprintf(w, "\n%s%s\n", k.Name, r.notes(k))
@@ -92,7 +89,7 @@ func (r report) write(w io.Writer, path string, warnings []string) {
 		if len(all) == 0 {
 			rows = append([][2]string{{"own", "no limits"}}, rows...)
 		}
-		rows = append(rows, [2]string{"exposure", words(exposed(all, upstreams, usable, r.now))})
+		rows = append(rows, [2]string{"exposure", r.exposure(k, exposed(all, upstreams, usable, r.now))})
 		write(w, rows)
 	}
 	if len(c.Keys) > 0 {
@@ -148,8 +145,15 @@ func write(w io.Writer, rows [][2]string) {
 	}
 }
 
-func words(e exposure) string {
+// exposure says in words what a key can spend.
+func (r report) exposure(k KeyConfig, e exposure) string {
 	switch {
+	case k.Disabled:
+		return "$0: the key is disabled"
+	case k.expired(r.now):
+		return "$0: the key has expired"
+	case e.refused != "":
+		return "$0: " + e.refused + " has no price, so the limits in dollars refuse it"
 	case e.model == "":
 		return "none: there is no model it may call"
 	case e.unlimited:

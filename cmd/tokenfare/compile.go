@@ -28,11 +28,7 @@ func (c *Config) compile() (proxy.Spec, []string, error) {
 		})
 	}
 	for _, m := range c.models() {
-		spec.Models = append(spec.Models, proxy.ModelSpec{
-			Pattern: m.Pattern, Upstream: m.Upstream, As: m.Model, CountsAs: m.CountsAs, OutputMember: m.OutputMember,
-			DefaultOutput: m.DefaultOutputTokens, MaxOutput: m.MaxOutputTokens, Context: m.ContextTokens, ImageTokens: m.ImageTokens,
-			Reasoning: m.Reasoning, Price: m.Price,
-		})
+		spec.Models = append(spec.Models, m.spec())
 	}
 	for _, k := range c.Keys {
 		spec.Keys = append(spec.Keys, proxy.KeySpec{
@@ -43,6 +39,15 @@ func (c *Config) compile() (proxy.Spec, []string, error) {
 		spec.Groups = append(spec.Groups, proxy.GroupSpec{Name: g.Name, Keys: g.Keys, Groups: g.Groups, Limits: g.Limits})
 	}
 	return spec, c.warnings(catalog, time.Now()), nil
+}
+
+// spec says a model in the proxy's terms.
+func (m ModelConfig) spec() proxy.ModelSpec {
+	return proxy.ModelSpec{
+		Pattern: m.Pattern, Upstream: m.Upstream, As: m.Model, CountsAs: m.CountsAs, OutputMember: m.OutputMember,
+		DefaultOutput: m.DefaultOutputTokens, MaxOutput: m.MaxOutputTokens, Context: m.ContextTokens, ImageTokens: m.ImageTokens,
+		Reasoning: m.Reasoning, Price: m.Price,
+	}
 }
 
 // models are the configured models, or everything to the only upstream where none are.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
@@ -17,6 +18,7 @@ type exposure struct {
 	unlimited  bool         // nothing bounds it
 	dearest    cost.NanoUSD // price of a million of the model's dearest tokens
 	unpriced   bool         // tokens are bounded, but no price is known for the model
+	refused    string       // where model is "": one without a price, which limits in dollars refuse
 }
 
 const (
@@ -25,23 +27,38 @@ const (
 )
 
 // exposed computes the exposure of a key under every limit that counts its calls: its own, its plan's, its groups', and
-// those of the upstream each model is served by.
+// those of the upstream each model is served by. A model without a price cannot be called under a limit in dollars, so
+// nothing can be spent on it.
 func exposed(limits []limit.Limit, upstream map[string][]limit.Limit, usable []offer, now time.Time) exposure {
 	var worst exposure
+	refused := ""
 	for _, o := range usable {
-		holding := make([]limit.Limit, 0, len(limits))
-		for _, list := range [][]limit.Limit{limits, upstream[o.upstream]} {
-			for _, l := range list {
-				if !l.Observe && l.Applies(o.name, o.as) && (l.Until.IsZero() || now.Before(l.Until)) {
-					holding = append(holding, l)
-				}
-			}
+		holding, money := o.holding(now, limits, upstream[o.upstream])
+		if money != nil && !o.facts.Priced {
+			refused = cmp.Or(refused, o.name)
+			continue
 		}
 		if e := o.exposed(holding); worst.model == "" || worse(e, worst) {
 			worst = e
 		}
 	}
+	if worst.model == "" {
+		worst.refused = refused
+	}
 	return worst
+}
+
+// holding picks the limits that can refuse a call of this model now, and one of them that is in dollars, if any is.
+func (o offer) holding(now time.Time, lists ...[]limit.Limit) (all []limit.Limit, money *limit.Limit) {
+	for _, l := range slices.Concat(lists...) {
+		if l.Observe || !l.Applies(o.names...) || !l.Until.IsZero() && !now.Before(l.Until) {
+			continue
+		}
+		if all = append(all, l); l.Unit == limit.Dollars && money == nil {
+			money = &l
+		}
+	}
+	return all, money
 }
 
 func worse(a, b exposure) bool {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,9 +13,9 @@ import (
 func TestExposure(t *testing.T) {
 	const usd = 1_000_000_000
 	now := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
-	cheap := offer{name: "cheap", as: "cheap", upstream: "u", facts: cost.Model{Priced: true, Price: cost.Price{Input: usd, CacheWrite: 2 * usd, Output: 4 * usd}}}
-	dear := offer{name: "dear", as: "dear", upstream: "u", facts: cost.Model{Priced: true, Price: cost.Price{Input: 10 * usd, Output: 100 * usd}}}
-	free := offer{name: "unknown", as: "unknown", upstream: "u"}
+	cheap := offer{name: "cheap", names: []string{"cheap"}, upstream: "u", facts: cost.Model{Priced: true, Price: cost.Price{Input: usd, CacheWrite: 2 * usd, Output: 4 * usd}}}
+	dear := offer{name: "dear", names: []string{"dear"}, upstream: "u", facts: cost.Model{Priced: true, Price: cost.Price{Input: 10 * usd, Output: 100 * usd}}}
+	free := offer{name: "unknown", names: []string{"unknown"}, upstream: "u"}
 	for name, c := range map[string]struct {
 		limits, upstream []string
 		usable           []offer
@@ -42,7 +43,11 @@ func TestExposure(t *testing.T) {
 		"requests of capped tokens":  {[]string{"10 requests each day", "1m tokens per request"}, nil, []offer{cheap}, exposure{model: "cheap", day: 40 * usd, month: 1240 * usd}},
 		"the upstream's limit":       {nil, []string{"$9 each day"}, []offer{cheap}, exposure{model: "cheap", day: 9 * usd, month: 279 * usd}},
 		"no price, tokens bounded":   {[]string{"1m tokens each month"}, nil, []offer{free}, exposure{model: "unknown", unpriced: true}},
-		"no price, dollars bounded":  {[]string{"$1 each month"}, nil, []offer{free}, exposure{model: "unknown", day: usd, month: usd}},
+		"no price under dollars":     {[]string{"$1 each month"}, nil, []offer{free}, exposure{refused: "unknown"}},
+		"no price, dollars per call": {[]string{"1m tokens each month", "$1 per request"}, nil, []offer{free}, exposure{refused: "unknown"}},
+		"no price, an ended limit":   {[]string{"1m tokens each month", "$1 each day, until 2026-12-01"}, nil, []offer{free}, exposure{model: "unknown", unpriced: true}},
+		"no price, dollars upstream": {nil, []string{"$1 each month"}, []offer{free}, exposure{refused: "unknown"}},
+		"only the priced one passes": {[]string{"$1 each month"}, nil, []offer{cheap, free}, exposure{model: "cheap", day: usd, month: usd}},
 		"no price beside a cheap":    {[]string{"1m tokens each month"}, nil, []offer{cheap, free}, exposure{model: "unknown", unpriced: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,8 +68,50 @@ func TestExposure(t *testing.T) {
 	}
 }
 
+// TestALimitHoldsUnderEveryNameOfAModel: what the proxy would count against a limit, check counts, too.
+func TestALimitHoldsUnderEveryNameOfAModel(t *testing.T) {
+	c := parseTest(t, `
+upstreams: { local: { url: "http://localhost:1" } }
+models:
+  fast: { model: some-deployment, counts_as: openai/gpt-4o }
+keys:
+  asked:   { hash: "`+strings.ReplaceAll(testHash, "ab", "01")+`", limits: ["$1 each day on fast"] }
+  served:  { hash: "`+strings.ReplaceAll(testHash, "ab", "02")+`", limits: ["$1 each day on some-*"] }
+  counted: { hash: "`+strings.ReplaceAll(testHash, "ab", "03")+`", limits: ["$1 each day on openai/*"] }
+  listed:  { hash: "`+strings.ReplaceAll(testHash, "ab", "04")+`", limits: ["$1 each day on gpt-4o*"] }
+`)
+	offers := c.offers(catalogTest(t))
+	for _, k := range c.Keys {
+		e := exposed(k.Limits, nil, k.usable(offers), time.Now())
+		if e.model != "fast" || e.unlimited || e.day != 1_000_000_000 {
+			t.Errorf("%s: %q does not hold: %+v", k.Name, k.Limits[0].Text, e)
+		}
+	}
+	for _, o := range offers {
+		if want := catalogTest(t).Model("gpt-4o"); o.facts.Price != want.Price || o.facts.Context != want.Context {
+			t.Errorf("%s is taken for %+v", o.name, o.facts)
+		}
+	}
+}
+
+func TestWhatOnlyAKeyNamesIsCounted(t *testing.T) {
+	c := parseTest(t, `
+upstreams: { local: { url: "http://localhost:1" } }
+models: { "*": { price: { input: $1, output: $2 } } }
+keys:
+  one:  { hash: "`+strings.ReplaceAll(testHash, "ab", "01")+`", limits: 1m tokens each day, models: our-own-model }
+  many: { hash: "`+strings.ReplaceAll(testHash, "ab", "02")+`", limits: 1m tokens each day, models: "team-*" }
+`)
+	offers := c.offers(catalogTest(t))
+	for i, name := range []string{"our-own-model", "team-*"} {
+		if e := exposed(c.Keys[i].Limits, nil, c.Keys[i].usable(offers), time.Now()); e.model != name || e.day != 2_000_000_000 {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}
+
 func TestExposureNeverOverflows(t *testing.T) {
-	o := offer{name: "m", as: "m", facts: cost.Model{Priced: true, Price: cost.Price{Input: math.MaxInt64, Output: math.MaxInt64}}}
+	o := offer{name: "m", names: []string{"m"}, facts: cost.Model{Priced: true, Price: cost.Price{Input: math.MaxInt64, Output: math.MaxInt64}}}
 	for _, s := range []string{"1000000b tokens per second", "$1000000000 per second", "1000000b tokens in any second", "1000000b tokens each hour"} {
 		l, err := limit.Parse(s, nil)
 		if err != nil {

@@ -6,19 +6,20 @@ import (
 	"strings"
 
 	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/proxy"
 	"github.com/tokenfare/tokenfare/proxy/limit"
 )
 
 // offer is a model as a caller may name it, with the facts it is charged by.
 type offer struct {
-	name     string // a model's name, or a pattern that no model known here matches
-	as       string // the name the upstream knows
+	name     string   // a model's name, or a pattern that no model known here matches
+	names    []string // all the names by which a limit may mean it
 	upstream string
 	facts    cost.Model
 }
 
-// offers lists every model there is to call: the exact names of the configuration, and for each pattern the models of
-// the catalog it catches. Sorted by name.
+// offers lists every model there is to call: the exact names of the configuration, for each pattern the models of the
+// catalog it catches, and what else the keys name. Sorted by name.
 func (c *Config) offers(catalog *cost.Catalog) []offer {
 	models := c.models()
 	var out []offer
@@ -46,6 +47,17 @@ func (c *Config) offers(catalog *cost.Catalog) []offer {
 			add(m.Pattern, m)
 		}
 	}
+	// What keys name that is neither: a model no list knows, or a pattern that meets one of ours.
+	for _, k := range c.Keys {
+		for _, p := range k.Models {
+			if slices.ContainsFunc(out, func(o offer) bool { return limit.Glob(p, o.name) }) {
+				continue
+			}
+			if m := meeting(models, p); m != nil {
+				add(p, *m)
+			}
+		}
+	}
 	slices.SortFunc(out, func(a, b offer) int { return cmp.Compare(a.name, b.name) })
 	return out
 }
@@ -65,26 +77,26 @@ func longest(models []ModelConfig, name string) *ModelConfig {
 	return best
 }
 
-// offer applies the configuration of a model to what the catalog knows of it.
-func (m ModelConfig) offer(name string, catalog *cost.Catalog) offer {
-	o := offer{name: name, as: cmp.Or(m.Model, name), upstream: m.Upstream}
-	o.facts = catalog.Model(cmp.Or(m.CountsAs, o.as))
-	if m.Reasoning != nil {
-		o.facts.Reasoning = *m.Reasoning
-		if o.facts.Reasoning {
-			o.facts.DefaultOutput = max(o.facts.DefaultOutput, 16_384)
+// meeting finds the model that a key's pattern lets in, or nil if there is none.
+func meeting(models []ModelConfig, pattern string) *ModelConfig {
+	if !strings.ContainsAny(pattern, "*?") {
+		return longest(models, pattern)
+	}
+	for i := range models {
+		if limit.Overlap(pattern, models[i].Pattern) {
+			return &models[i]
 		}
 	}
-	o.facts.DefaultOutput = cmp.Or(m.DefaultOutputTokens, o.facts.DefaultOutput)
-	o.facts.MaxOutput = cmp.Or(m.MaxOutputTokens, o.facts.MaxOutput)
-	o.facts.Context = cmp.Or(m.ContextTokens, o.facts.Context)
-	if o.facts.MaxOutput > 0 {
-		o.facts.DefaultOutput = min(o.facts.DefaultOutput, o.facts.MaxOutput)
+	return nil
+}
+
+// offer is what callers get who ask for that name, in the proxy's own words.
+func (m ModelConfig) offer(name string, catalog *cost.Catalog) offer {
+	spec := m.spec()
+	return offer{
+		name: name, names: proxy.LimitNames(spec, catalog, name), upstream: m.Upstream,
+		facts: proxy.ModelFacts(spec, catalog, name),
 	}
-	if m.Price != nil {
-		o.facts.Priced, o.facts.Price = true, *m.Price
-	}
-	return o
 }
 
 // usable filters the offers a key may call.
@@ -104,7 +116,7 @@ func (k KeyConfig) usable(offers []offer) []offer {
 // need is what a call that fills the context and gives no output limit takes from a limit; 0 where it is not known, or
 // not such a limit's business.
 func (o offer) need(l limit.Limit) int64 {
-	if o.facts.Context == 0 || l.Kind == limit.PerRequest || l.Observe || !l.Applies(o.name, o.as) {
+	if o.facts.Context == 0 || l.Kind == limit.PerRequest || l.Observe || !l.Applies(o.names...) {
 		return 0
 	}
 	switch l.Unit {

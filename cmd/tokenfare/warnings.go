@@ -31,7 +31,7 @@ func (c *Config) warnings(catalog *cost.Catalog, now time.Time) []string {
 	}
 	offers := c.offers(catalog)
 	out = append(out, c.endedLimits(now)...)
-	out = append(out, c.unpriced(offers)...)
+	out = append(out, c.unpriced(offers, now)...)
 	return append(out, c.tooSmall(offers)...)
 }
 
@@ -64,6 +64,15 @@ func (c *Config) owned(f func(owner string, l limit.Limit)) {
 	}
 }
 
+// upstreamLimits are the limits of each upstream, by its name.
+func (c *Config) upstreamLimits() map[string][]limit.Limit {
+	out := map[string][]limit.Limit{}
+	for _, u := range c.Upstreams {
+		out[u.Name] = u.Limits
+	}
+	return out
+}
+
 func (c *Config) forgets() (yes bool) {
 	c.owned(func(_ string, l limit.Limit) { yes = yes || l.Kind == limit.Each || l.Kind == limit.InTotal })
 	return yes
@@ -79,12 +88,12 @@ func (c *Config) endedLimits(now time.Time) (out []string) {
 }
 
 // unpriced names the models that were configured by name, have no price, and can be called under a limit in dollars.
-func (c *Config) unpriced(offers []offer) (out []string) {
-	named := map[string]bool{}
+func (c *Config) unpriced(offers []offer, now time.Time) (out []string) {
+	named, done := map[string]bool{}, map[string]bool{}
 	for _, m := range c.Models {
 		named[m.Pattern] = true
 	}
-	done := map[string]bool{}
+	upstreams := c.upstreamLimits()
 	pools := c.pools()
 	for _, k := range c.Keys {
 		limits := c.limitsOf(k)
@@ -95,12 +104,9 @@ func (c *Config) unpriced(offers []offer) (out []string) {
 			if o.facts.Priced || !named[o.name] || done[o.name] {
 				continue
 			}
-			for _, l := range limits {
-				if l.Unit == limit.Dollars && !l.Observe && l.Applies(o.name, o.as) {
-					done[o.name] = true
-					out = append(out, fmt.Sprintf("model %s has no known price, so key %s cannot call it under %q: add price: { input: …, output: … } or counts_as", o.name, k.Name, l.Text))
-					break
-				}
+			if _, money := o.holding(now, limits, upstreams[o.upstream]); money != nil {
+				done[o.name] = true
+				out = append(out, fmt.Sprintf("model %s has no known price, so key %s cannot call it under %q: add price: { input: …, output: … } or counts_as", o.name, k.Name, money.Text))
 			}
 		}
 	}
