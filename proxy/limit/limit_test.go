@@ -3,6 +3,7 @@ package limit_test
 import (
 	"strings"
 	"testing"
+
 	"github.com/tokenfare/tokenfare/proxy/limit"
 )
 
