@@ -90,7 +90,7 @@ type ModelConfig struct {
 	Reasoning *bool
 	Price     *cost.Price
 
-	at, upstreamAt place
+	at, upstreamAt, countsAsAt place
 }
 
 // PlanConfig is a named set of limits that keys share the wording of, not the budget.

@@ -206,6 +206,27 @@ func TestWithoutKeysEveryCallIsRefusedAndItIsSaid(t *testing.T) {
 	}
 }
 
+func TestModelNamesThatLeadNowhereAreWarnedOf(t *testing.T) {
+	_, warnings := compileTest(t, parseTest(t, `
+upstreams: { local: { url: "http://localhost:1" } }
+models:
+  "gpt-5*": {}
+  fast: { counts_as: gpt-5-mnii }
+  slow: { counts_as: gpt-5-mnii, price: { input: $1, output: $2 } }
+keys:
+  alice: { hash: "`+testHash+`", limits: none, models: [gpt-5-mini, "*-mini", fast, fats, gpt-4o, "claude-*"] }
+`))
+	want := []string{
+		`key alice: "fats" in its models is no configured model, so every call for it is refused: did you mean fast?`,
+		`key alice: "gpt-4o" in its models is no configured model, so every call for it is refused: the names there are: fast, gpt-5*, slow`,
+		`key alice: "claude-*" in its models is no configured model, so every call for it is refused: the names there are: fast, gpt-5*, slow`,
+		`model fast counts as gpt-5-mnii, whose price is not known: did you mean gpt-5-mini?`,
+	}
+	if diff := cmp.Diff(want, warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
+
 func TestAnchorsMayRepeatAValue(t *testing.T) {
 	c := parseTest(t, "upstreams: { local: { url: \"http://localhost:1\" } }\nplans:\n  a: &same [\"$5 each day\"]\n  b: *same\n")
 	if len(c.Plans) != 2 || len(c.Plans[1].Limits) != 1 {

@@ -18,7 +18,7 @@ const estimateHelp = `Say what a request would be charged, and why: tokens by pa
 Nothing is sent anywhere.
 
   tokenfare estimate request.json                              counts and prices, without budgets
-  tokenfare estimate -config config.yaml -key alice request.json
+  tokenfare estimate request.json -config config.yaml -key alice
   tokenfare estimate -                                          reads the request from standard input
 
 request.json is the body of a POST to /v1/chat/completions.
@@ -35,14 +35,15 @@ func runEstimate(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprint(flags.Output(), estimateHelp)
 		flags.PrintDefaults()
 	}
-	if code, ok := parseFlags(flags, args, stdout); !ok {
+	files, code, proceed := interspersed(flags, args, stdout)
+	if !proceed {
 		return code
 	}
-	if flags.NArg() != 1 {
+	if len(files) != 1 {
 		fmt.Fprintln(stderr, "tokenfare estimate: name one file with a request, or - for standard input")
 		return 2
 	}
-	body, err := readArgument(flags.Arg(0))
+	body, err := readArgument(files[0])
 	if err == nil {
 		err = estimate(*path, *key, body, stdout)
 	}

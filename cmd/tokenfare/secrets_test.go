@@ -11,6 +11,7 @@ func TestProblemsNeverShowSecrets(t *testing.T) {
 	for name, text := range map[string]string{
 		"key beside a mistake":        "upstreams:\n  openai: { url: nowhere, key: \"" + secret + "\" }\n",
 		"plain key beside a mistake":  "upstreams:\n  openai: { url: nowhere, key: " + secret + " }\n",
+		"key in a query":              "upstreams:\n  openai: { url: \"http://localhost:1?api-key=" + secret + "\" }\n",
 		"misspelt key":                "upstreams:\n  openai: { url: \"http://localhost:1\", kye: sk-" + secret + " }\n",
 		"other name for key":          "upstreams:\n  openai: { url: \"http://localhost:1\", api_key: " + secret + " }\n",
 		"key in a file that breaks":   "upstreams:\n  openai: { url: [x, key: \"" + secret + "\" }\n",

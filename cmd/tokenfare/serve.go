@@ -106,6 +106,9 @@ func observeOnly(stdout io.Writer) (*Config, proxy.Spec, []string, error) {
 	if base == "" {
 		base = "https://api.openai.com/v1"
 	}
+	if msg, fix := baseURL(base); msg != "" {
+		return nil, proxy.Spec{}, nil, errors.New((&secrets{}).mask("tokenfare serve: OPENAI_BASE_URL " + msg + ": " + fix))
+	}
 	config := defaultConfig()
 	secret, err := mintKey()
 	if err != nil {

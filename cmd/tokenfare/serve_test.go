@@ -94,6 +94,28 @@ func TestObserveOnlyWithoutConfiguration(t *testing.T) {
 	}
 }
 
+func TestABadBaseURLIsNamedBeforeAnythingIsPromised(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "sk-upstream")
+	for address, says := range map[string]string{
+		"api.example.com/v1":         "write https://api.example.com/v1",
+		"ftp://example.com":          "not an http or https address",
+		"https://me:hunter2@a.b/v1":  "user name or password",
+		"me:hunter2@a.b/v1":          "does not begin with https://",
+		"https://api.openai.com":     "https://api.openai.com/v1",
+		"https://a.b/v1?version=new": "write the base alone: https://a.b/v1",
+	} {
+		t.Setenv("OPENAI_BASE_URL", address)
+		var stdout, stderr bytes.Buffer
+		code := dispatch(t.Context(), []string{"serve"}, &stdout, &stderr)
+		if code != 1 || stdout.Len() > 0 || !strings.Contains(stderr.String(), "OPENAI_BASE_URL") || !strings.Contains(stderr.String(), says) {
+			t.Errorf("%s: exit code %d, prints %q and %q", address, code, stdout.String(), stderr.String())
+		}
+		if strings.Contains(stderr.String(), "hunter2") {
+			t.Errorf("%s: a password is shown: %s", address, stderr.String())
+		}
+	}
+}
+
 func TestUsage(t *testing.T) {
 	for _, c := range []struct {
 		args []string
@@ -153,6 +175,9 @@ keys:
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit code %d; no %q in\n%s", code, want, out)
 		}
+	}
+	if code, again := run(request, "-config", config, "-key", "alice"); code != 0 || again != out {
+		t.Errorf("flags behind the file: exit code %d:\n%s", code, again)
 	}
 	if code, out := run("-config", config, "-key", "bob", request); code != 0 || !strings.Contains(out, "It can never pass") {
 		t.Errorf("bob: exit code %d:\n%s", code, out)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tokenfare/tokenfare/cost"
 )
 
 // suggest proposes the name someone meant: "write team", or the names there are.
@@ -11,6 +13,11 @@ func suggest(got string, names []string) string {
 	if best := nearest(got, names); best != "" {
 		return "did you mean " + best + "?"
 	}
+	return listed(names)
+}
+
+// listed names them all, or the first dozen.
+func listed(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
@@ -19,6 +26,18 @@ func suggest(got string, names []string) string {
 		return "the names there are: " + strings.Join(sorted[:12], ", ") + " and " + strconv.Itoa(len(sorted)-12) + " more"
 	}
 	return "the names there are: " + strings.Join(sorted, ", ")
+}
+
+// nearestModel proposes a model of the price list, or nothing: the list is too long to print.
+func nearestModel(got string, catalog *cost.Catalog) string {
+	var names []string
+	for _, m := range catalog.Known() {
+		names = append(names, m.Name)
+	}
+	if best := nearest(got, names); best != "" {
+		return "did you mean " + best + "?"
+	}
+	return ""
 }
 
 // nearest returns the name that takes the fewest changes to reach, if they are few enough to be a slip.

@@ -39,25 +39,45 @@ func (d *decoder) url(n *yaml.Node, what string) string {
 	if !ok {
 		return ""
 	}
-	u, err := url.Parse(s)
-	switch {
-	case !strings.Contains(s, "://"):
-		d.problem(n, "write https://"+s+", or http:// for a server nearby", "the url does not begin with https:// or http://")
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Hostname() == "":
-		d.problem(n, "write a base URL such as https://api.openai.com/v1 or http://localhost:11434/v1", "the url is not an http or https address")
-	case u.User != nil:
+	if u, err := url.Parse(s); err == nil {
 		d.out.secrets.add(u.User.String())
-		d.problem(n, "take it out of the url and give it as `key:` or `key_file:`", "the url holds a user name or password")
-	case u.RawQuery != "" || u.Fragment != "" || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "#"):
-		d.problem(n, "write the base alone: "+u.Scheme+"://"+u.Host+u.Path, "the url has a query or fragment, which is not sent")
-	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions"):
-		d.problem(n, "write the base alone: "+u.Scheme+"://"+u.Host+strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions"), "the url names an endpoint, not the base of the API")
-	case u.Host == "api.openai.com" && strings.Trim(u.Path, "/") == "":
-		d.problem(n, "write https://api.openai.com/v1", "the url lacks the version")
-	default:
-		return strings.TrimRight(s, "/")
+		for name, values := range u.Query() {
+			if secretName.MatchString(name) {
+				d.out.secrets.add(strings.Join(values, "\n"))
+			}
+		}
 	}
-	return ""
+	if msg, fix := baseURL(s); msg != "" {
+		d.problem(n, fix, "the url %s", msg)
+		return ""
+	}
+	return strings.TrimRight(s, "/")
+}
+
+// baseURL says what is wrong with the base address of an API, and the fix; nothing if it can be used.
+func baseURL(s string) (msg, fix string) {
+	u, err := url.Parse(s)
+	if !strings.Contains(s, "://") {
+		return "does not begin with https:// or http://", "write https://" + s + ", or http:// for a server nearby"
+	}
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Hostname() == "" {
+		return "is not an http or https address", "write a base URL such as https://api.openai.com/v1 or http://localhost:11434/v1"
+	}
+	path := strings.Trim(u.Path, "/")
+	azure := strings.HasSuffix(strings.ToLower(u.Hostname()), ".openai.azure.com") && path != "openai/v1" && path != "openai/v1/chat/completions"
+	switch {
+	case u.User != nil:
+		return "holds a user name or password", "take it out of the url and give it as `key:` or `key_file:`"
+	case azure || strings.HasPrefix(path, "openai/deployments/"):
+		return "is not that of Azure's v1 API", "write " + u.Scheme + "://" + u.Host + "/openai/v1, and name the deployment as the model"
+	case u.RawQuery != "" || u.Fragment != "" || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "#"):
+		return "has a query or fragment, which is not sent", "write the base alone: " + u.Scheme + "://" + u.Host + u.Path
+	case strings.HasSuffix(path, "chat/completions"):
+		return "names an endpoint, not the base of the API", "write the base alone: " + u.Scheme + "://" + u.Host + strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions")
+	case u.Host == "api.openai.com" && path == "":
+		return "lacks the version", "write https://api.openai.com/v1"
+	}
+	return "", ""
 }
 
 // certificates reads the path of a PEM file of root certificates.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/proxy/limit"
 )
 
@@ -16,6 +17,7 @@ func (c *Config) verify(out *problems) {
 	c.verifyNames(out)
 	c.verifyListeners(out)
 	c.verifyModels(out)
+	c.verifyCountsAs(out)
 	c.verifyKeys(out)
 	c.verifyGroups(out)
 	if c.MaxBuffered < c.MaxBody {
@@ -73,6 +75,23 @@ func (c *Config) verifyModels(out *problems) {
 			}
 		case !slices.Contains(names, m.Upstream):
 			out.add(m.upstreamAt, suggest(m.Upstream, names), "there is no upstream %q", m.Upstream)
+		}
+	}
+}
+
+// verifyCountsAs finds models that are to count as one that nothing is known of.
+func (c *Config) verifyCountsAs(out *problems) {
+	if !slices.ContainsFunc(c.Models, func(m ModelConfig) bool { return m.CountsAs != "" }) {
+		return // the price list takes a moment to read
+	}
+	catalog, err := cost.DefaultCatalog()
+	if err != nil {
+		return // compile reports it
+	}
+	for _, m := range c.Models {
+		if m.CountsAs != "" && !catalog.Model(m.CountsAs).KnownEncoding {
+			out.add(m.countsAsAt, cmp.Or(nearestModel(m.CountsAs, catalog), "name a model of the built-in list, such as gpt-5-mini, or give price, context_tokens and max_output_tokens instead"),
+				"model %s cannot count as %q: nothing is known of that model", m.Pattern, m.CountsAs)
 		}
 	}
 }

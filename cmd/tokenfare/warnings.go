@@ -30,6 +30,8 @@ func (c *Config) warnings(catalog *cost.Catalog, now time.Time) []string {
 		}
 	}
 	offers := c.offers(catalog)
+	out = append(out, c.modelsOfNobody()...)
+	out = append(out, c.halfKnown(catalog)...)
 	out = append(out, c.endedLimits(now)...)
 	out = append(out, c.unpriced(offers, now)...)
 	return append(out, c.tooSmall(offers)...)
@@ -84,6 +86,45 @@ func (c *Config) endedLimits(now time.Time) (out []string) {
 			out = append(out, fmt.Sprintf("%s: %q no longer holds: it ended on %s", owner, l.Text, l.Until.Format(time.DateOnly)))
 		}
 	})
+	return out
+}
+
+// modelsOfNobody names the patterns of keys that let no configured model in.
+func (c *Config) modelsOfNobody() (out []string) {
+	models := c.models()
+	var names, exact []string
+	for _, m := range models {
+		if names = append(names, m.Pattern); !strings.ContainsAny(m.Pattern, "*?") {
+			exact = append(exact, m.Pattern)
+		}
+	}
+	for _, k := range c.Keys {
+		for _, p := range k.Models {
+			if meeting(models, p) != nil {
+				continue
+			}
+			fix := listed(names)
+			if best := nearest(p, exact); best != "" {
+				fix = "did you mean " + best + "?"
+			}
+			out = append(out, fmt.Sprintf("key %s: %q in its models is no configured model, so every call for it is refused: %s", k.Name, p, fix))
+		}
+	}
+	return out
+}
+
+// halfKnown names the models that count as one whose family alone is known: its tokens can be counted, its price is not known.
+func (c *Config) halfKnown(catalog *cost.Catalog) (out []string) {
+	for _, m := range c.Models {
+		if m.CountsAs == "" || m.Price != nil || catalog.Model(m.CountsAs).Priced {
+			continue
+		}
+		line := fmt.Sprintf("model %s counts as %s, whose price is not known", m.Pattern, m.CountsAs)
+		if fix := nearestModel(m.CountsAs, catalog); fix != "" {
+			line += ": " + fix
+		}
+		out = append(out, line)
+	}
 	return out
 }
 
