@@ -107,6 +107,8 @@ func merge(in []string) []string {
 			out[last] += w
 		case bare == "dollars" && digit(out[last][0]):
 			out[last] = "$" + out[last] + strings.TrimPrefix(w, "dollars")
+		case bare == "$" && digit(out[last][0]) && (i+1 == len(in) || !digit(in[i+1][0])): // "10 $ per month"
+			out[last] = "$" + out[last] + strings.TrimPrefix(w, "$")
 		case out[last] == "dollars" && digit(w[0]):
 			out[last] = "$" + w
 		case (bare == "k" || bare == "m" || bare == "b") && digit(out[last][len(out[last])-1]):
