@@ -71,12 +71,18 @@ func (d *decoder) entries(n *yaml.Node, what string, read func(k, v *yaml.Node))
 		return
 	}
 	if n.Kind != yaml.MappingNode {
-		d.problem(n, "write `name: value` pairs below it, indented", "%s must be a mapping", what)
+		d.problem(n, d.shape(n, what), "%s must be a mapping", what)
 		return
 	}
 	seen := map[string]*yaml.Node{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
+		if n.Style&yaml.FlowStyle != 0 {
+			if more := continued(v, n.Content[i+2:]); more > 0 {
+				v = d.rejoined(v, n.Content[i+2:i+2+2*more])
+				i += 2 * more
+			}
+		}
 		switch {
 		case k.Kind != yaml.ScalarNode:
 			d.problem(k, "write a plain name; quote patterns and variables: \"gpt-*\"", "this name is not text")
@@ -103,6 +109,10 @@ func (d *decoder) text(n *yaml.Node, what string) (string, bool) {
 		return "", false
 	case n.Kind != yaml.ScalarNode:
 		d.problem(n, "write a single value", "%s is one value, not a list or mapping", what)
+		return "", false
+	}
+	if fix := foreignVariable(n.Value); fix != "" {
+		d.problem(n, fix, "%s is taken as it stands: only ${NAME} is replaced by an environment variable", what)
 		return "", false
 	}
 	s, unset := d.expand(n.Value)

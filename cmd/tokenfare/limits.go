@@ -27,7 +27,7 @@ func (d *decoder) limits(n *yaml.Node, what string) (list []limit.Limit, at []pl
 		item := deref(items[i])
 		if n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle != 0 {
 			if parts := split(items[i:]); parts > 1 {
-				d.splitLimit(items[i : i+parts])
+				d.unquoted(items[i:i+parts], "this limit")
 				i += parts - 1
 				continue
 			}
@@ -83,22 +83,6 @@ func split(items []*yaml.Node) int {
 		return 1
 	}
 	return n
-}
-
-func (d *decoder) splitLimit(items []*yaml.Node) {
-	var whole strings.Builder
-	for i, item := range items {
-		thousands := i > 0 && '0' <= item.Value[0] && item.Value[0] <= '9'
-		if i > 0 && !thousands {
-			whole.WriteString(", ")
-		}
-		whole.WriteString(item.Value)
-	}
-	at := d.place(items[0])
-	if last := items[len(items)-1]; last.Line == at.line {
-		at.width = last.Column - items[0].Column + len([]rune(last.Value))
-	}
-	d.out.add(at, "quote it: \""+whole.String()+"\"", "unquoted commas split this limit in %d", len(items))
 }
 
 // distinct refuses two limits of one owner that would be one counter.
