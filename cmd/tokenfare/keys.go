@@ -27,6 +27,7 @@ const keysHelp = `Make keys for callers. Only a key's hash is kept: the key itse
 
   tokenfare keys new alice -plan team -w config.yaml
       Adds it to the file, comments and layout kept. A name that is there already is refused.
+      A file that does not exist yet is created, with OpenAI as its upstream.
 
 Flags:
 `
@@ -121,13 +122,19 @@ func runKeys(args []string, stdout, stderr io.Writer) int {
 		}
 		made = append(made, entry{name: n, secret: secret, plan: *plan, limits: limits})
 	}
+	created := false
 	if *file != "" {
-		if err := appendKeys(*file, made); err != nil {
-			fmt.Fprintf(stderr, "tokenfare keys: %s is unchanged: %v\n", *file, err)
+		var err error
+		if created, err = appendKeys(*file, made); err != nil {
+			state := "unchanged"
+			if created {
+				state = "not created"
+			}
+			fmt.Fprintf(stderr, "tokenfare keys: %s is %s: %v\n", *file, state, err)
 			return 1
 		}
 	}
-	show(stdout, made, *file)
+	show(stdout, made, *file, created)
 	return 0
 }
 
@@ -183,7 +190,7 @@ func plainName(n string) string {
 }
 
 // show prints the secrets, once, and what to do with them.
-func show(w io.Writer, made []entry, file string) {
+func show(w io.Writer, made []entry, file string, created bool) {
 	width := 0
 	for _, e := range made {
 		width = max(width, len(e.name))
@@ -196,9 +203,12 @@ func show(w io.Writer, made []entry, file string) {
 	for _, e := range made {
 		fmt.Fprintf(w, "  %-*s  %s\n", width, e.name, e.secret)
 	}
-	if file != "" {
+	switch {
+	case created:
+		fmt.Fprintf(w, "\nCreated %s, with OpenAI as the upstream. To run it:\n\n  OPENAI_API_KEY=sk-… tokenfare serve -config %s\n", file, file)
+	case file != "":
 		fmt.Fprintf(w, "\nAdded to %s. A running proxy takes it up by itself within seconds.\n", file)
-	} else {
+	default:
 		fmt.Fprint(w, "\nPaste into the configuration:\n\nkeys:\n")
 		for _, e := range made {
 			fmt.Fprintf(w, "  %s\n", e.yaml())

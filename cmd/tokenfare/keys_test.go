@@ -95,6 +95,10 @@ func TestKeysAreAddedToAFile(t *testing.T) {
 			if err := os.WriteFile(file, []byte(c.before), 0o640); err != nil {
 				t.Fatal(err)
 			}
+			was, err := os.Stat(file)
+			if err != nil {
+				t.Fatal(err)
+			}
 			code, out, errs := runKeysTest(t, "new", "-w", file, "alice")
 			if code != 0 {
 				t.Fatalf("exits %d: %s", code, errs)
@@ -110,8 +114,12 @@ func TestKeysAreAddedToAFile(t *testing.T) {
 			if strings.Contains(string(got), secret) {
 				t.Error("the key itself is in the file")
 			}
-			if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o640 {
+			info, err := os.Stat(file)
+			if err != nil || info.Mode().Perm() != 0o640 {
 				t.Errorf("the mode changed: %v %v", info.Mode(), err)
+			}
+			if !os.SameFile(was, info) {
+				t.Error("it is another file now, which a container that has the old one mounted does not see")
 			}
 			if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 1 {
 				t.Errorf("files left behind: %v %v", left, err)

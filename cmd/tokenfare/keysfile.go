@@ -1,233 +1,162 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
-
-	yaml "go.yaml.in/yaml/v4"
 )
 
-// appendKeys adds keys to the keys: mapping of a file. It edits the text, so that comments and layout stay, and
-// replaces the file only once the result was read back and found to be the old content and the new keys, no more and
-// no less. The file keeps its mode; a symbolic link keeps pointing where it did.
-func appendKeys(path string, made []entry) error {
-	path, err := filepath.EvalSymlinks(path)
+// starter is the configuration that a first key is written into.
+const starter = `# Who may call, and how much. Explained by: tokenfare check -config FILE
+# Started by: OPENAI_API_KEY=sk-… tokenfare serve -config FILE
+
+upstreams:
+  openai:
+    url: https://api.openai.com/v1     # or any other base URL that speaks the OpenAI API
+    key: "${OPENAI_API_KEY}"
+`
+
+// appendKeys adds keys to the keys: mapping of a file, which it creates where there is none. It edits the text, so that
+// comments and layout stay, and writes only once the result was read back and found to be the old content and the new keys,
+// no more and no less, and no more mistakes than before.
+func appendKeys(path string, made []entry) (created bool, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return true, createWith(path, made)
+	}
+	if err != nil {
+		return false, reason(err)
+	}
+	defer f.Close()
+	old, err := io.ReadAll(io.LimitReader(f, maxSource+1))
+	if err != nil {
+		return false, reason(err)
+	}
+	if len(old) > maxSource {
+		return false, fmt.Errorf("it is larger than %d bytes", maxSource)
+	}
+	fresh, err := checkedWith(path, old, made)
+	if err != nil {
+		return false, err
+	}
+	return false, overwrite(f, old, fresh)
+}
+
+// createWith writes a configuration that holds the keys and what they need. It holds no secret, and the proxy may run under
+// an account of its own: everybody may read it.
+func createWith(path string, made []entry) error {
+	text := strings.ReplaceAll(starter, "FILE", filepath.Base(path))
+	fresh, err := checkedWith(path, []byte(text), made)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return reason(err)
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return reason(err)
+	if _, err = f.Write(fresh); err == nil {
+		err = f.Sync()
 	}
-	old, err := readBounded(path, maxSource)
-	if err != nil {
-		return reason(err)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(reason(err), os.Remove(path))
 	}
-	// Judged as a whole where it is a whole: an included file names plans that stand elsewhere.
-	_, whole := loadConfig(path)
-	fresh, err := withKeys(path, old, made)
-	if err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name())
-	defer temp.Close()
-	if err := temp.Chmod(info.Mode().Perm()); err != nil {
-		return err
-	}
-	if _, err := temp.Write(fresh); err != nil {
-		return err
-	}
-	if err := errors.Join(temp.Sync(), temp.Close()); err != nil {
-		return err
-	}
-	if whole == nil {
-		if _, err := loadConfig(temp.Name()); err != nil {
-			return errors.New(strings.ReplaceAll(err.Error(), temp.Name(), path))
-		}
-	}
-	return os.Rename(temp.Name(), path)
+	return nil
 }
 
-// withKeys is the text with the keys added.
-func withKeys(name string, old []byte, made []entry) ([]byte, error) {
-	before, err := parsed(name, old)
-	if err != nil {
-		return nil, err
-	}
-	root := before.root
-	if root != nil && root.Kind != yaml.MappingNode {
-		return nil, errors.New("it is not a configuration: its top is not a mapping")
-	}
-	for _, e := range made {
-		if keys := child(root, "keys"); keys != nil && keys.Kind == yaml.MappingNode && child(keys, e.name) != nil {
-			return nil, fmt.Errorf("it holds a key %s already (line %d); choose another name, or add a second hash to that key", e.name, keyLine(keys, e.name))
-		}
-	}
-	fresh, err := insert(old, root, made)
-	if err != nil {
-		return nil, err
-	}
-	after, err := parsed(name, fresh)
-	if err != nil {
-		return nil, fmt.Errorf("the keys would make it unreadable:\n%w", err)
-	}
-	if !sameBut(root, after.root, made) {
-		return nil, errors.New("its layout is unusual, and adding a key would change more than that; paste the YAML of `tokenfare keys new` by hand")
-	}
-	return fresh, nil
+// disk is what overwrite needs of an open file.
+type disk interface {
+	io.WriterAt
+	Truncate(size int64) error
+	Sync() error
 }
 
-func parsed(name string, text []byte) (*source, error) {
-	var out problems
-	s := &source{name: name, dir: filepath.Dir(name)}
-	s.parse(text, &out)
-	return s, out.err()
-}
-
-// insert puts the keys behind the last one of the text.
-func insert(old []byte, root *yaml.Node, made []entry) ([]byte, error) {
-	newline := "\n"
-	if bytes.Contains(old, []byte("\r\n")) {
-		newline = "\r\n"
+// overwrite turns a file's content from old to fresh, in place: where a single file is mounted into a container, the file that
+// a rename puts in its stead would never be seen there. What lies beyond the old end goes first, because only that can run out
+// of space; what is overwritten then has its space already. Keys at the end of a file need the first step alone. After an
+// error the old content is put back. Whoever reads in between finds mistakes at worst, keeps what is running and reads again.
+func overwrite(f disk, old, fresh []byte) error {
+	same := 0
+	for same < min(len(old), len(fresh)) && old[same] == fresh[same] {
+		same++
 	}
-	lines := strings.SplitAfter(string(old), "\n")
-	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
+	steps := []func() error{
+		func() error { return writeAt(f, fresh, len(old)) },
+		f.Sync,
+		func() error { return writeAt(f, fresh, same) },
+		func() error { return f.Truncate(int64(len(fresh))) },
+		f.Sync,
 	}
-	at, indent := len(lines), 2
-	head := ""
-	switch keys := child(root, "keys"); {
-	case keys == nil:
-		head = "keys:" + newline
-		if len(lines) > 0 {
-			head = newline + head
-		}
-	case isNull(keys) && keys.Style == 0:
-		at = keyLine(root, "keys")
-	case keys.Kind == yaml.MappingNode && len(keys.Content) == 0 && keys.Style&yaml.FlowStyle != 0:
-		line := lines[keys.Line-1]
-		if !strings.Contains(line, "{}") {
-			return nil, errors.New("its keys: are written in braces; write them one below the other first")
-		}
-		lines[keys.Line-1] = strings.TrimRight(strings.Replace(line, "{}", "", 1), " \r\n") + newline
-		at = keys.Line
-	case keys.Kind != yaml.MappingNode:
-		return nil, errors.New("its keys: are not a mapping of names")
-	case keys.Style&yaml.FlowStyle != 0:
-		return nil, errors.New("its keys: are written in braces; write them one below the other first")
-	default:
-		indent = keys.Content[0].Column - 1
-		at = endOfBlock(lines, root, keys)
-	}
-	if at > 0 && !strings.HasSuffix(lines[at-1], "\n") {
-		lines[at-1] += newline
-	}
-	var b strings.Builder
-	b.WriteString(head)
-	for _, e := range made {
-		b.WriteString(strings.Repeat(" ", indent) + e.yaml() + newline)
-	}
-	return []byte(strings.Join(slices.Insert(lines, at, b.String()), "")), nil
-}
-
-// endOfBlock returns how many lines there are up to the end of the keys: mapping: its last indented line, comments
-// that are indented like keys included, before the next member of the top begins.
-func endOfBlock(lines []string, root, keys *yaml.Node) int {
-	limit := len(lines)
-	for i := 0; i < len(root.Content); i += 2 {
-		if l := root.Content[i].Line; l > keys.Line && l-1 < limit {
-			limit = l - 1
-		}
-	}
-	end := lastLine(keys)
-	for i := end; i < limit; i++ {
-		if line := lines[i]; strings.TrimSpace(line) != "" && (line[0] == ' ' || line[0] == '\t') {
-			end = i + 1
-		}
-	}
-	return end
-}
-
-// lastLine is the last line on which a part of the node begins.
-func lastLine(n *yaml.Node) int {
-	last := n.Line
-	for _, c := range n.Content {
-		last = max(last, lastLine(c))
-	}
-	return last
-}
-
-func child(n *yaml.Node, name string) *yaml.Node {
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == name {
-			return n.Content[i+1]
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return errors.Join(err, f.Truncate(int64(len(old))), writeAt(f, old, same))
 		}
 	}
 	return nil
 }
 
-func keyLine(n *yaml.Node, name string) int {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == name {
-			return n.Content[i].Line
-		}
+// writeAt writes what text holds from an offset on.
+func writeAt(f disk, text []byte, from int) error {
+	if from >= len(text) {
+		return nil
 	}
-	return 0
+	_, err := f.WriteAt(text[from:], int64(from))
+	return err
 }
 
-// sameBut reports whether after says what before says and names the keys that were made, in that order, and no more.
-func sameBut(before, after *yaml.Node, made []entry) bool {
-	keys := child(after, "keys")
-	if keys == nil || keys.Kind != yaml.MappingNode || len(keys.Content) < 2*len(made) {
-		return false
+// checkedWith is the text with the keys added, if that brings no mistakes with it. Those that were there before, such as a
+// variable that is not set here, are no reason to refuse.
+func checkedWith(path string, old []byte, made []entry) ([]byte, error) {
+	fresh, err := withKeys(path, old, made)
+	if err != nil {
+		return nil, err
 	}
-	kept := len(keys.Content) - 2*len(made)
-	for i, e := range made {
-		if keys.Content[kept+2*i].Value != e.name || child(keys.Content[kept+2*i+1], "hash") == nil {
-			return false
+	known := map[string]int{}
+	for _, p := range mistakes(path, old).list {
+		known[unplaced(p)]++
+	}
+	after := mistakes(path, fresh)
+	added := &problems{secrets: after.secrets}
+	for _, p := range after.list {
+		if known[unplaced(p)]--; known[unplaced(p)] < 0 {
+			added.list = append(added.list, p)
 		}
 	}
-	was := child(before, "keys")
-	rest := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: keys.Content[:kept]}
-	if !(was == nil || isNull(was)) && !equal(was, rest) || (was == nil || isNull(was)) && kept > 0 {
-		return false
+	if err := added.err(); err != nil {
+		return nil, err
 	}
-	return equal(without(before, "keys"), without(after, "keys"))
+	return fresh, nil
 }
 
-func without(n *yaml.Node, name string) *yaml.Node {
-	out := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-	if n != nil {
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value != name {
-				out.Content = append(out.Content, n.Content[i], n.Content[i+1])
-			}
+// mistakes is what loadConfig would find if the file at path held that text. A file that names neither upstreams nor anything
+// else only a main file may hold is taken for an included one: the plans it refers to may stand elsewhere.
+func mistakes(path string, text []byte) *problems {
+	var out problems
+	s := &source{name: path, dir: filepath.Dir(path)}
+	s.parse(text, &out)
+	for _, name := range mainMembers {
+		if child(s.root, name) != nil {
+			loadSource(s, &out)
+			return &out
 		}
 	}
-	return out
+	c := defaultConfig()
+	c.root = s
+	c.decodeIncluded(s, &out)
+	return &out
 }
 
-// equal compares what two nodes say, not how.
-func equal(a, b *yaml.Node) bool {
-	if a.Kind != b.Kind || a.Value != b.Value || a.Tag != b.Tag || a.Anchor != b.Anchor || len(a.Content) != len(b.Content) {
-		return false
+var lineNumbers = regexp.MustCompile(`:\d+(?::\d+)?|\bline \d+`)
+
+// unplaced is what a problem says without where and without the fix: added keys move what stands below them, and become names
+// to choose from.
+func unplaced(p problem) string {
+	name := ""
+	if p.at.file != nil {
+		name = p.at.file.name
 	}
-	for i := range a.Content {
-		if !equal(a.Content[i], b.Content[i]) {
-			return false
-		}
-	}
-	return true
+	return name + "\x00" + lineNumbers.ReplaceAllString(p.msg, "")
 }

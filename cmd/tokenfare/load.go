@@ -151,6 +151,9 @@ func (c *Config) shared(d *decoder) []member {
 	}
 }
 
+// mainMembers are those that only the main file may hold.
+var mainMembers = []string{"listen", "admin", "tls", "timezone", "help", "upstreams", "store", "timeouts", "max_body", "max_buffered", "include"}
+
 // decodeIncluded reads an included file into c.
 func (c *Config) decodeIncluded(s *source, out *problems) {
 	if s.root == nil {
@@ -158,7 +161,7 @@ func (c *Config) decodeIncluded(s *source, out *problems) {
 	}
 	d := c.decoder(s, out)
 	known := c.shared(d)
-	for _, name := range []string{"listen", "admin", "tls", "timezone", "help", "upstreams", "store", "timeouts", "max_body", "max_buffered", "include"} {
+	for _, name := range mainMembers {
 		known = append(known, member{name, func(v *yaml.Node) {
 			d.problem(v, "move it to "+c.root.name+"; included files hold keys, plans, groups and models", "%s cannot stand in an included file", name)
 		}})
