@@ -1,8 +1,10 @@
 package proxy_test
 
 import (
+	"context"
 	"testing"
 
+	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy"
 )
 
@@ -74,5 +76,32 @@ func TestTheDefaultIsTriedWhereTheGenerousBoundDoesNotFit(t *testing.T) {
 	close(release)
 	for range 8 {
 		<-running
+	}
+}
+
+// thief is a limiter whose budgets are spent by somebody else between a look and the reservation.
+type thief struct {
+	*limiter.Memory
+	takes int64
+}
+
+func (l *thief) Peek(ctx context.Context, charges []limiter.Charge) (limiter.Decision, error) {
+	d, err := l.Memory.Peek(ctx, charges)
+	if err == nil && l.takes > 0 && len(charges) > 0 {
+		err = l.Memory.Inc(ctx, []limiter.Charge{{Budget: charges[0].Budget, N: l.takes}})
+		l.takes = 0
+	}
+	return d, err
+}
+
+func TestAStaleLookCostsASecondTryOnly(t *testing.T) {
+	h := newHouse(t, alice(t, "40008 tokens in total"), answerWith(200, plainAnswer(8, 3)), func(o *proxy.Options) {
+		o.Limiter = &thief{Memory: o.Limiter.(*limiter.Memory), takes: 32000}
+	})
+	if got := h.chat(`{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hi"}]}`); got.status != 200 {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	if v := h.sent()["max_completion_tokens"]; v != 4096.0 {
+		t.Errorf("the upstream was asked for %v, want the default", v)
 	}
 }
