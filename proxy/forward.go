@@ -115,6 +115,9 @@ func (x *exchange) receive(resp *http.Response) error {
 		resp.Header.Set("X-Request-Id", x.id)
 	}
 	switch {
+	case resp.StatusCode < 200:
+		x.status = 0 // no status of HTTP's
+		return badGateway(http.StatusBadGateway, "upstream_failed", "The upstream "+x.route.upstream.Name+" did not answer in HTTP.")
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
 		x.server.metrics.upstreamRejected(x.route.upstream.Name)
 		return badGateway(http.StatusBadGateway, codeOurKey, "The upstream did not accept this proxy's own key. This is not "+

@@ -39,7 +39,7 @@ func TestContainerImage(t *testing.T) {
 	listen, admin := freeAddress(t), freeAddress(t)
 	config := harness.Config{Upstream: fake.URL, Limits: []string{"1000 tokens in total"}}.YAML()
 	config = strings.Replace(config, "127.0.0.1:0", listen, 1)
-	config = strings.Replace(config, "localhost:0", admin, 1)
+	config = strings.Replace(config, "127.0.0.1:0", admin, 1)
 	config += "timezone: Europe/Berlin\n"
 	if err := os.WriteFile(filepath.Join(root, "config.yaml"), []byte(config), 0o644); err != nil {
 		t.Fatal(err)
