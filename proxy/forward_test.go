@@ -233,3 +233,13 @@ func TestRequestIDs(t *testing.T) {
 		}
 	}
 }
+
+func TestAKeylessUpstreamGetsNoKey(t *testing.T) {
+	spec := alice(t, "1000 tokens in total")
+	spec.Upstreams = []proxy.UpstreamSpec{{Name: "up"}}
+	h := newHouse(t, spec, answerWith(200, plainAnswer(8, 3)))
+	h.chat(hi)
+	if v, there := (<-h.asked).Header["Authorization"]; there {
+		t.Errorf("the upstream got Authorization %q", v)
+	}
+}
