@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -105,8 +106,10 @@ func TestABadBaseURLIsNamedBeforeAnythingIsPromised(t *testing.T) {
 		"https://a.b/v1?version=new": "write the base alone: https://a.b/v1",
 	} {
 		t.Setenv("OPENAI_BASE_URL", address)
+		ended, end := context.WithCancel(t.Context())
+		end() // a proxy that starts all the same stops at once
 		var stdout, stderr bytes.Buffer
-		code := dispatch(t.Context(), []string{"serve"}, &stdout, &stderr)
+		code := dispatch(ended, []string{"serve"}, &stdout, &stderr)
 		if code != 1 || stdout.Len() > 0 || !strings.Contains(stderr.String(), "OPENAI_BASE_URL") || !strings.Contains(stderr.String(), says) {
 			t.Errorf("%s: exit code %d, prints %q and %q", address, code, stdout.String(), stderr.String())
 		}
