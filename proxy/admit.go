@@ -34,7 +34,9 @@ func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	if err := x.reserve(r.Context(), request.Cost.HasMaxOutput); err != nil {
-		s.memo.remember(x, body.bytes)
+		if s.policy.Load() == x.policy {
+			s.memo.remember(x, body.bytes)
+		}
 		return err
 	}
 	x.body.set(request.Edit(x.edits(request)))

@@ -98,14 +98,14 @@ func (s *Server) readBody(c *caller, w http.ResponseWriter, r *http.Request) (*h
 	// A slow sender holds memory: it has a minute, and a second more for every 64 KiB it announces.
 	deadline := time.Now().Add(s.options.BodyTimeout + time.Duration(max(0, r.ContentLength)>>16)*time.Second)
 	control := http.NewResponseController(w)
-	if control.SetReadDeadline(deadline) == nil {
-		defer control.SetReadDeadline(time.Time{}) //nolint:errcheck // it could be set, so it can be cleared
-	}
+	_ = control.SetReadDeadline(deadline) // where it cannot be set, whoever made the connection bounds it
 	body := &heldBody{all: &s.gate, own: &c.bodies}
 	if err := s.fill(body, r); err != nil {
 		body.release()
+		_ = control.SetReadDeadline(time.Now().Add(s.options.StrayTimeout)) // the rest of it is only thrown away
 		return nil, err
 	}
+	_ = control.SetReadDeadline(time.Time{})
 	return body, nil
 }
 

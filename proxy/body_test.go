@@ -2,7 +2,9 @@ package proxy_test
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -97,5 +99,30 @@ func TestASlowSenderIsCut(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer "+secret)
 	if got := h.do(r); got.err == nil && got.status != 408 {
 		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
+// TestABodyThatNeverComesHoldsNothing: whoever announces a body and stays silent is answered, and then let go.
+func TestABodyThatNeverComesHoldsNothing(t *testing.T) {
+	h := newHouse(t, alice(t, "1000 tokens in total"), answerWith(200, upstreamModels),
+		func(o *proxy.Options) { o.StrayTimeout, o.BodyTimeout = 50*time.Millisecond, 50*time.Millisecond })
+	address := strings.TrimPrefix(h.url, "http://")
+	for _, head := range []string{
+		"POST /v1/chat/completions HTTP/1.1\r\nAuthorization: Bearer nobody", "POST /v1/files HTTP/1.1", "GET /healthz HTTP/1.1",
+		"POST /v1/chat/completions HTTP/1.1\r\nAuthorization: Bearer " + secret, "GET /v1/models HTTP/1.1\r\nAuthorization: Bearer " + secret,
+	} {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(c, "%s\r\nHost: x\r\nContent-Length: 9\r\n\r\n", head)
+		all, err := io.ReadAll(c) // until the server lets go
+		if err != nil || !strings.HasPrefix(string(all), "HTTP/1.1 ") {
+			t.Errorf("%q: %v after %q", head, err, all)
+		}
+		c.Close()
 	}
 }

@@ -39,7 +39,7 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &known):
 	case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
 		rec.status = statusClientGone
-		return
+		panic(http.ErrAbortHandler) // returning would send an empty 200 to a client that closed only its own side
 	default:
 		rec.cause = err
 		known = &wire.Error{

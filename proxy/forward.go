@@ -94,6 +94,7 @@ func rewrite(p *httputil.ProxyRequest) {
 	p.Out.URL = x.route.upstream.Endpoint("/chat/completions")
 	p.Out.Host = ""
 	p.Out.Header.Set("Content-Type", "application/json")
+	p.Out.Header.Set("Accept", "*/*")
 	p.Out.Header.Set("Accept-Encoding", "identity") // the meter must be able to read the answer
 	p.Out.Header.Set("User-Agent", "tokenfare")
 	x.route.upstream.Authorize(p.Out.Header)
@@ -111,7 +112,15 @@ func (x *exchange) receive(resp *http.Response) error {
 	resp.Body = &idleBody{ReadCloser: resp.Body, limit: x.server.options.IdleTimeout, cancel: x.cancel}
 	header := resp.Header
 	resp.Header = pick(header, returned)
-	if x.upstreamID = header.Get("X-Request-Id"); x.upstreamID == "" {
+	for name, values := range resp.Header {
+		for _, v := range values {
+			if len(x.route.upstream.Redact([]byte(v))) != len(v) {
+				resp.Header.Del(name) // a provider that puts our key into a header
+			}
+		}
+	}
+	x.upstreamID = plainID(resp.Header.Get("X-Request-Id"))
+	if resp.Header.Get("X-Request-Id") == "" {
 		resp.Header.Set("X-Request-Id", x.id)
 	}
 	switch {
@@ -129,6 +138,7 @@ func (x *exchange) receive(resp *http.Response) error {
 			"The operator of this proxy must check the url of upstream "+x.route.upstream.Name+".")
 	}
 	sse := isEventStream(header)
+	x.unreadable = x.stream && !sse // text that is not framed as it should be cannot be told from its frame
 	if encoding := header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		x.unreadable = true // compressed although we asked it not to: it passes, but nothing in it can be counted
 	}
@@ -213,6 +223,17 @@ func (x *exchange) upstreamFailed(err error) error {
 
 func badGateway(status int, code, message string) *wire.Error {
 	return &wire.Error{Status: status, Type: "server_error", Code: code, Message: message}
+}
+
+// plainID returns an upstream's request id if it may go into the log: letters, digits and signs that need no quoting.
+func plainID(id string) string {
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.:/", r)
+	}
+	if len(id) > 128 || strings.ContainsFunc(id, odd) {
+		return ""
+	}
+	return id
 }
 
 func isEventStream(h http.Header) bool {

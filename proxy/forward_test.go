@@ -88,7 +88,7 @@ func TestOnlyListedHeadersTravel(t *testing.T) {
 		t.Errorf("the upstream got headers %v, want %v", names, want)
 	}
 	for name, value := range map[string]string{
-		"Authorization": "Bearer sk-upstream-secret", "Content-Type": "application/json", "Accept-Encoding": "identity", "Traceparent": "00-1", "User-Agent": "tokenfare",
+		"Authorization": "Bearer sk-upstream-secret", "Content-Type": "application/json", "Accept-Encoding": "identity", "Traceparent": "00-1", "User-Agent": "tokenfare", "Accept": "*/*",
 	} {
 		if r.Header.Get(name) != value {
 			t.Errorf("%s: %q, want %q", name, r.Header.Get(name), value)

@@ -1,9 +1,18 @@
 package proxy
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
+	"strings"
+	"syscall"
 	"time"
+
+	"github.com/tokenfare/tokenfare/proxy/upstream"
+	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
 // finish writes the one line each request gets, and counts it. The line says who, what, how it ended and what it cost; it has no
@@ -21,7 +30,7 @@ func (s *Server) finish(rec *record, r *http.Request) {
 		slog.String("id", rec.id),
 		slog.String("key", rec.key),
 		slog.String("method", shorten(r.Method, 20)),
-		slog.String("path", shorten(r.URL.Path, 200)),
+		slog.String("path", knownPath(r)),
 		slog.Int("status", rec.status),
 		slog.Int64("took_ms", now.Sub(rec.began).Milliseconds()),
 	)
@@ -63,13 +72,13 @@ func (x *exchange) attrs() []slog.Attr {
 		slog.String("cost", x.outcome.cost.String()),
 	}
 	if x.upstreamID != "" {
-		attrs = append(attrs, slog.String("upstream_request_id", shorten(x.upstreamID, 100)))
+		attrs = append(attrs, slog.String("upstream_request_id", x.upstreamID))
 	}
 	if x.refused != nil {
 		attrs = append(attrs, slog.String("refused_by", x.refused.budget.String()), slog.Int64("wait_ms", x.refused.wait.Milliseconds()))
 	}
 	if x.cut != nil {
-		attrs = append(attrs, slog.String("cut", x.cut.Error()))
+		attrs = append(attrs, slog.String("cut", reason(x.cut)))
 	}
 	return attrs
 }
@@ -80,4 +89,38 @@ func (x *exchange) reservedTokens() int64 {
 		return 0
 	}
 	return addSaturating(x.estimate.Input, x.estimate.MaxOutput)
+}
+
+// knownPath is the path of a request to a route of ours. Others may hold anything, a key pasted into an address included.
+func knownPath(r *http.Request) string {
+	switch path := r.URL.Path; {
+	case path == "/v1/chat/completions", path == "/v1/models":
+		return path
+	case strings.HasPrefix(path, "/v1/models/"):
+		return "/v1/models/*"
+	default:
+		return "other"
+	}
+}
+
+// reason says why a transfer broke off without repeating what the upstream sent: errors of net/http quote malformed headers.
+func reason(err error) string {
+	if known, ok := errors.AsType[*wire.Error](err); ok {
+		return known.Code
+	}
+	if number, ok := errors.AsType[syscall.Errno](err); ok {
+		return number.Error()
+	}
+	switch {
+	case errors.Is(err, errIdle):
+		return errIdle.Error()
+	case errors.Is(err, context.Canceled):
+		return "the client left"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "the connection closed early"
+	case upstream.IsTimeout(err):
+		return "timeout"
+	default:
+		return fmt.Sprintf("the transfer failed (%T)", err)
+	}
 }

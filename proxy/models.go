@@ -147,7 +147,7 @@ func fetchModels(ctx context.Context, u *upstreamEntry) ([]byte, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("upstream %s answered %s", u.Name, resp.Status)
+		return nil, fmt.Errorf("upstream %s answered %d", u.Name, resp.StatusCode)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, modelListSize+1))
 	if err != nil || len(body) > modelListSize {

@@ -40,7 +40,7 @@ func (s *Server) keepRecord(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := &record{
 			ResponseWriter: w, id: newRequestID(), began: time.Now(),
-			stall: s.options.IdleTimeout, control: http.NewResponseController(w),
+			stall: 2 * s.options.IdleTimeout, control: http.NewResponseController(w),
 		}
 		s.inflight.Add(1)
 		defer s.inflight.Done()
@@ -77,7 +77,8 @@ func (rec *record) Write(p []byte) (int, error) {
 	if rec.status == 0 {
 		rec.status = http.StatusOK
 	}
-	// Setting a deadline takes a lock or two; moving it when a quarter of it is gone keeps streams cheap.
+	// Setting a deadline takes a lock or two; moving it when a quarter of it is gone keeps streams cheap. What is left of it is
+	// longer than an upstream may be silent, for on HTTP/2 a deadline ends a stream that has nothing to write, too.
 	if rec.stall > 0 && rec.deadline.Sub(now) < rec.stall*3/4 {
 		rec.deadline = now.Add(rec.stall)
 		rec.control.SetWriteDeadline(rec.deadline) //nolint:errcheck // a writer without deadlines has no slow clients

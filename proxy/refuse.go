@@ -98,9 +98,12 @@ func (x *exchange) refuse(ctx context.Context, d limiter.Decision) error {
 		if worst.budget.limit.Unit == limit.Requests {
 			f.answer.Type = "requests"
 		}
-		f.wait = roundUp(wait)
-		f.noRetry = f.wait > longestRetry || x.sdk == "go" && f.wait > longestRetryGo
-		again := fmt.Sprintf("Please try again in %s.", f.wait)
+		again := "What it owes takes longer to refill than can be told."
+		if wait != limiter.Never {
+			f.wait = roundUp(wait)
+			again = fmt.Sprintf("Please try again in %s.", f.wait)
+		}
+		f.noRetry = wait > longestRetry || x.sdk == "go" && wait > longestRetryGo
 		if !worst.budget.refills() {
 			again = fmt.Sprintf("What is held comes back when those calls end; please try again in %s (a guess).", f.wait)
 		}

@@ -275,3 +275,13 @@ func TestObserveOnlyNeverRefuses(t *testing.T) {
 		t.Errorf("counted %d tokens, want 33", s.Used)
 	}
 }
+
+// TestADebtOfCenturies: a budget that refills so slowly that no time can be told must not tell a wrong one.
+func TestADebtOfCenturies(t *testing.T) {
+	h := newHouse(t, alice(t, "60 tokens per 300 days, burst 60"), answerWith(200, plainAnswer(8, 120_000)))
+	h.chat(`{"model":"gpt-4o-mini","max_tokens":50,"messages":[{"role":"user","content":"Hi"}]}`)
+	got := h.chat(hi)
+	if got.status != 429 || got.header.Get("Retry-After") != "" || got.header.Get("x-should-retry") != "false" || strings.Contains(got.body, "h") && strings.Contains(got.body, "2562047") {
+		t.Errorf("%d, Retry-After %q: %s", got.status, got.header.Get("Retry-After"), got.body)
+	}
+}

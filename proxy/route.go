@@ -68,7 +68,7 @@ func (r *route) outputMember() string {
 // and the catalog's own, so that no prefix or alias gets around a limit.
 func (r *route) limitNames(c *cost.Catalog, asked string) []string {
 	counted := r.countedName(asked)
-	return []string{asked, r.upstreamName(asked), counted, c.Model(counted).Name}
+	return []string{asked, strings.ToLower(asked), r.upstreamName(asked), counted, c.Model(counted).Name}
 }
 
 // LimitNames returns the names by which a limit's "on MODEL" may mean the asked model, served as m says.

@@ -23,14 +23,15 @@ import (
 
 // Options are what a [Server] is made of. Limiter and Estimator are required.
 type Options struct {
-	Limiter     limiter.Limiter
-	Estimator   *cost.Estimator
-	Registry    prometheus.Registerer // nil: no metrics are exported
-	Log         *slog.Logger          // nil: nothing is logged
-	MaxBody     int64                 // bytes of one request body; zero means 32 MiB
-	MaxBuffered int64                 // bytes of all request bodies in memory at one time; zero means 512 MiB
-	BodyTimeout time.Duration         // for a body to arrive, besides a second for each 64 KiB; zero means a minute
-	IdleTimeout time.Duration         // between two bytes of an answer, from the upstream or to the client; zero means ten minutes
+	Limiter      limiter.Limiter
+	Estimator    *cost.Estimator
+	Registry     prometheus.Registerer // nil: no metrics are exported
+	Log          *slog.Logger          // nil: nothing is logged
+	MaxBody      int64                 // bytes of one request body; zero means 32 MiB
+	MaxBuffered  int64                 // bytes of all request bodies in memory at one time; zero means 512 MiB
+	BodyTimeout  time.Duration         // for a body to arrive, besides a second for each 64 KiB; zero means a minute
+	StrayTimeout time.Duration         // for a body that nobody wants to read; zero means ten seconds
+	IdleTimeout  time.Duration         // between two bytes of an answer, from the upstream or to the client; zero means ten minutes
 }
 
 // Server serves the OpenAI API to callers. It is an http.Handler, safe for concurrent use.
@@ -66,6 +67,7 @@ func New(o Options, p *Policy) (*Server, error) {
 	o.MaxBody = orDefault(o.MaxBody, 32<<20)
 	o.MaxBuffered = orDefault(o.MaxBuffered, 512<<20)
 	o.BodyTimeout = orDefault(o.BodyTimeout, time.Minute)
+	o.StrayTimeout = orDefault(o.StrayTimeout, 10*time.Second)
 	o.IdleTimeout = orDefault(o.IdleTimeout, 10*time.Minute)
 	s := &Server{options: o, wall: time.Now}
 	m, err := newMetrics(s, o.Registry)
@@ -105,6 +107,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.Se
 // record (id, log line, metrics), recover, auth.
 func (s *Server) routes() chi.Router {
 	r := chi.NewRouter()
+	r.Use(s.boundStray)
 	r.Get("/healthz", s.health)
 	r.Get("/readyz", s.ready)
 	r.Group(func(r chi.Router) {
@@ -119,6 +122,17 @@ func (s *Server) routes() chi.Router {
 		})
 	})
 	return r
+}
+
+// boundStray gives bodies a short time to arrive. Who wants to read one gives it more; without this, a request whose body
+// never comes would hold its connection for ever, for net/http waits for it after the answer.
+func (s *Server) boundStray(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.options.StrayTimeout))
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // chat is the walk of one call: admit, forward, settle. Whatever happens on the way, end settles it before the handler returns.

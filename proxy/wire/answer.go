@@ -119,6 +119,7 @@ func (a *Answer) endEvent() {
 	if a.scan.valid() {
 		a.usage.merge(a.scan.usageSeen)
 	}
+	a.text.endEvent()
 	a.sse.reset()
 }
 

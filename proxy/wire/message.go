@@ -51,6 +51,10 @@ func (r *reader) part() error {
 	if err := r.object(partShape, func(name string) error { return r.partMember(&p, name) }); err != nil {
 		return err
 	}
+	switch p.kind {
+	case "video", "video_url", "audio", "audio_url", "image", "document", "document_url", "file_url":
+		return r.fail(CodeUnsupportedMember, "%s is of a type whose cost cannot be known before the call: send text, image_url, input_audio or file parts.")
+	}
 	facts := &r.req.Cost
 	if p.image || p.kind == "image_url" {
 		facts.Images++

@@ -12,6 +12,7 @@ import (
 // Bounds on the structure of a request. Its length is bounded by whoever reads the body.
 const (
 	maxDepth  = 256     // objects and arrays inside each other
+	plainName = 64      // bytes; a name longer than that is counted like a value where it is not part of a text that is
 	maxValues = 1 << 19 // values and member names together; each costs up to some 50 bytes of memory
 )
 
@@ -228,6 +229,8 @@ func (r *reader) walk(show func(value span, inArray bool)) error {
 			}
 			if parent != '{' || n%2 == 1 { // in an object, names and values take turns
 				show(value, parent == '[')
+			} else if value.end-value.start > plainName {
+				r.count(cost.PartOther, r.text(value)) // a text in the place of a name
 			}
 		}
 		if r.dec.StackDepth() == outside {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/tokenfare/tokenfare/cost"
@@ -132,6 +134,9 @@ func (r *reader) chatMember(name string) error {
 		return r.responseFormat()
 	case "prediction":
 		return r.countAll(cost.PartMessages)
+	case "n_predict", "num_predict", "max_new_tokens", "max_output_tokens", "use_beam_search", "models", "fallbacks",
+		"api_base", "api_key", "base_url", "extra_body", "search_parameters", "plugins", "enable_search", "data_sources", "deferred":
+		return r.foreign()
 	case "store", "background", "web_search_options", "previous_response_id", "conversation", "audio", "modalities", "service_tier":
 		return r.unboundable(name)
 	default:
@@ -152,6 +157,9 @@ func (r *reader) modelName() error {
 	}
 	if r.req.Model = r.text(at); r.req.Model == "" {
 		return r.fail(CodeInvalidValue, "%s must not be empty: name a model.")
+	}
+	if strings.ContainsFunc(r.req.Model, func(c rune) bool { return c <= ' ' || c == 0x7f || unicode.IsSpace(c) }) {
+		return r.fail(CodeInvalidValue, "%s must not hold blanks or control characters.")
 	}
 	r.req.model = at
 	return nil

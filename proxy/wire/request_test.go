@@ -139,7 +139,7 @@ func TestReadChatCountsEveryString(t *testing.T) {
 		"tool call":                `{"model":"m","messages":[{"tool_calls":[{"function":{"arguments":"SECRET"}}]}]}`,
 		"function call":            `{"model":"m","messages":[{"function_call":{"name":"SECRET"}}]}`,
 		"refusal part":             `{"model":"m","messages":[{"content":[{"type":"refusal","refusal":"SECRET"}]}]}`,
-		"unknown part":             `{"model":"m","messages":[{"content":[{"type":"video","video":{"u":"SECRET"}}]}]}`,
+		"unknown part":             `{"model":"m","messages":[{"content":[{"type":"other","other":{"u":"SECRET"}}]}]}`,
 		"part type":                `{"model":"m","messages":[{"content":[{"type":"SECRET"}]}]}`,
 		"image in a text part":     `{"model":"m","messages":[{"content":[{"image_url":{"url":"SECRET"},"type":"text"}]}]}`,
 		"image without a type":     `{"model":"m","messages":[{"content":[{"image_url":"SECRET"}]}]}`,

@@ -72,6 +72,9 @@ var (
 		"service_tier", "reasoning_effort", "verbosity", "temperature", "top_p", "stop", "seed", "logit_bias", "logprobs",
 		"top_logprobs", "presence_penalty", "frequency_penalty", "metadata", "user", "safety_identifier",
 		"prompt_cache_key", "prompt_cache_retention", "prompt_cache_options",
+		// What other servers would take for another limit, another model, another address or another bill.
+		"n_predict", "num_predict", "max_new_tokens", "max_output_tokens", "use_beam_search", "models", "fallbacks",
+		"api_base", "api_key", "base_url", "extra_body", "search_parameters", "plugins", "enable_search", "data_sources", "deferred",
 	)
 	streamOptionsShape  = newShape("include_usage", "include_obfuscation")
 	messageShape        = newShape("role", "content", "name", "refusal", "audio", "tool_calls", "tool_call_id", "function_call")

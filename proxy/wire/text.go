@@ -11,12 +11,15 @@ type textSink struct {
 	count   func(string) int64 // nil: nothing is kept
 	pending []byte
 	counted int64
-	seen    bool // there was text
+	seen    bool  // there was text
+	deltas  int64 // events of a stream that had text
+	fresh   bool  // there was text since the last event ended
 }
 
 // add takes a piece of text. What is counted does not depend on how the text was cut into pieces.
 func (t *textSink) add(b []byte) {
 	t.seen = t.seen || len(b) > 0
+	t.fresh = t.fresh || len(b) > 0
 	if t.count == nil {
 		return
 	}
@@ -29,10 +32,19 @@ func (t *textSink) add(b []byte) {
 	}
 }
 
-// total counts what is pending and returns the tokens of all text so far.
+// endEvent notes whether the event that has ended had text.
+func (t *textSink) endEvent() {
+	if t.fresh {
+		t.deltas++
+		t.fresh = false
+	}
+}
+
+// total counts what is pending and returns the tokens of all text so far: at least one for each event that had any, since a
+// model that is made to repeat itself produces more tokens than the joined text would have.
 func (t *textSink) total() int64 {
 	t.countUpTo(len(t.pending))
-	return t.counted
+	return max(t.counted, t.deltas)
 }
 
 func (t *textSink) countUpTo(end int) {

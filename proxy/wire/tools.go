@@ -20,8 +20,15 @@ func (r *reader) tools() error {
 		}
 		r.req.Cost.Tools++
 		start := r.start()
-		if err := r.object(toolShape, r.toolMember); err != nil {
+		known := false
+		if err := r.object(toolShape, func(name string) error {
+			known = known || name == "type" || name == "function"
+			return r.toolMember(name)
+		}); err != nil {
 			return err
+		}
+		if !known {
+			return r.fail(CodeUnsupportedMember, `%s has no "type": say "function" or "custom".`)
 		}
 		return r.countCompact(cost.PartTools, start)
 	})
@@ -126,6 +133,18 @@ func (r *reader) unboundable(name string) error {
 	default:
 		return r.fail(CodeUnsupportedMember, "%s asks for spoken output, which this proxy cannot meter: leave it out.")
 	}
+}
+
+// foreign reads a member by which some servers take another limit, model or address, or bill something else.
+func (r *reader) foreign() error {
+	if null, err := r.null(); null || err != nil {
+		return err
+	}
+	if r.next() == 'f' { // switched off
+		_, err := r.scalar()
+		return err
+	}
+	return r.fail(CodeUnsupportedMember, "%s is not OpenAI's and changes what a call costs or where it goes on some servers: leave it out.")
 }
 
 func (r *reader) modalities() error {
