@@ -126,6 +126,7 @@ func (a *app) listen() (main, admin listening, err error) {
 		main.server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.get}
 	}
 	admin.server = a.httpServer(a.adminHandler())
+	admin.server.ReadTimeout = a.config.Timeouts.RequestHeader // nothing there takes a body
 	if main.listener, err = net.Listen("tcp", a.config.Listen); err != nil {
 		return main, admin, listenError("listen", a.config.Listen, err)
 	}

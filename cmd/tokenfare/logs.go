@@ -15,12 +15,13 @@ const flushEvery = 200 * time.Millisecond
 type bufferedWriter struct {
 	mu   sync.Mutex
 	w    *bufio.Writer // guarded by mu
+	to   io.Writer
 	stop chan struct{}
 	done chan struct{}
 }
 
 func newBufferedWriter(w io.Writer) *bufferedWriter {
-	b := &bufferedWriter{w: bufio.NewWriterSize(w, 64<<10), stop: make(chan struct{}), done: make(chan struct{})}
+	b := &bufferedWriter{w: bufio.NewWriterSize(w, 64<<10), to: w, stop: make(chan struct{}), done: make(chan struct{})}
 	go b.run()
 	return b
 }
@@ -29,7 +30,8 @@ func newBufferedWriter(w io.Writer) *bufferedWriter {
 func (b *bufferedWriter) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.w.Write(p)
+	n, err := b.w.Write(p)
+	return n, b.forgiveLocked(err)
 }
 
 // Close writes what is left and ends the timer.
@@ -56,5 +58,14 @@ func (b *bufferedWriter) run() {
 func (b *bufferedWriter) flush() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.w.Flush()
+	return b.forgiveLocked(b.w.Flush())
+}
+
+// forgiveLocked drops the lines that could not be written: a bufio.Writer that failed once would stay silent for ever, also
+// when the disk has room again.
+func (b *bufferedWriter) forgiveLocked(err error) error {
+	if err != nil {
+		b.w.Reset(b.to)
+	}
+	return err
 }

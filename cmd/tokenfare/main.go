@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log" //nolint:depguard // to silence it
 	"os"
 )
 
@@ -32,6 +33,8 @@ func commands() []command {
 }
 
 func main() {
+	// What net/http says to the standard logger quotes what upstreams send; our own log is another.
+	log.SetOutput(io.Discard)
 	os.Exit(dispatch(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
 

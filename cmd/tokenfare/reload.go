@@ -56,7 +56,9 @@ func (r *reloader) run(ctx context.Context) {
 func (r *reloader) reload(why string) {
 	// Looked at before it is read: a change that comes in between is seen by the next look. What a refused file names is
 	// watched, too, for it may be mended there.
-	r.watched = watchedBy(r.path)
+	r.watched = append(r.watched, watchedBy(r.path)...)
+	slices.Sort(r.watched)
+	r.watched = slices.Compact(r.watched)
 	r.content = contentOf(r.watched)
 	config, err := loadConfig(r.path)
 	if err != nil {

@@ -153,7 +153,7 @@ func newApp(config *Config, spec proxy.Spec, log *slog.Logger) (*app, error) {
 	a.server, err = proxy.New(proxy.Options{
 		Limiter: a.limiter, Estimator: estimator, Registry: a.registry, Log: log,
 		MaxBody: config.MaxBody, MaxBuffered: config.MaxBuffered,
-		BodyTimeout: config.Timeouts.RequestBody, IdleTimeout: config.Timeouts.Idle,
+		BodyTimeout: config.Timeouts.RequestBody, StrayTimeout: config.Timeouts.RequestHeader, IdleTimeout: config.Timeouts.Idle,
 	}, policy)
 	if err != nil {
 		return nil, err
