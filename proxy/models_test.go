@@ -39,7 +39,7 @@ func ids(t *testing.T, a answer) []string {
 func TestModelsOfThisKey(t *testing.T) {
 	spec := proxy.Spec{
 		Keys:      []proxy.KeySpec{{Name: "alice", Models: []string{"gpt-*", "fast"}}},
-		Models:    []proxy.ModelSpec{{Pattern: "gpt-*", Upstream: "up"}, {Pattern: "fast", Upstream: "up", As: "gpt-4o-mini"}, {Pattern: "secret-model", Upstream: "up"}},
+		Models:    []proxy.ModelSpec{{Pattern: "gpt-*", Upstream: "up"}, {Pattern: "fast", Upstream: "up", As: "gpt-4o-mini"}, {Pattern: "secret-model", Upstream: "up"}, {Pattern: "whisper*", Upstream: "up"}},
 		Upstreams: []proxy.UpstreamSpec{{Name: "up", Key: "k-upstream"}},
 	}
 	h := newHouse(t, spec, answerWith(200, upstreamModels))
@@ -167,5 +167,14 @@ func TestAListIsFetchedOnceForAll(t *testing.T) {
 		if n := len(h.asked); n != 0 {
 			t.Errorf("status %d: the upstream was asked %d times more", status, n)
 		}
+	}
+}
+
+func TestAKeysModelsHoldForCalls(t *testing.T) {
+	spec := alice(t, "1000 tokens in total")
+	spec.Keys[0].Models = []string{"gpt-5*"}
+	h := newHouse(t, spec, answerWith(200, plainAnswer(8, 3)))
+	if got := h.chat(hi); got.status != 404 || len(h.asked) > 0 {
+		t.Errorf("a model this key may not use: %d, %d calls went upstream", got.status, len(h.asked))
 	}
 }

@@ -224,6 +224,8 @@ func TestEveryBudgetOrNone(t *testing.T) {
 	spec.Groups = []proxy.GroupSpec{
 		{Name: "outer", Groups: []string{"inner"}, Limits: limits(t, "50 tokens in total")},
 		{Name: "inner", Keys: []string{"*"}, Limits: limits(t, "9000 tokens in total")},
+		{Name: "named", Keys: []string{"alice"}, Limits: limits(t, "8000 tokens in total")},
+		{Name: "others", Keys: []string{"bob"}, Limits: limits(t, "7000 tokens in total")},
 	}
 	h := newHouse(t, spec, answerWith(200, plainAnswer(8, 3)))
 	got := h.chat(`{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hi"}],"max_tokens":20}`)
@@ -234,10 +236,13 @@ func TestEveryBudgetOrNone(t *testing.T) {
 		!strings.Contains(refused.body, `group outer, budget \"50 tokens in total\"`) {
 		t.Errorf("%d %s", refused.status, refused.body)
 	}
-	for owner, sentence := range map[string]string{"key alice": "10000 tokens in total", "group outer": "50 tokens in total", "group inner": "9000 tokens in total"} {
+	for owner, sentence := range map[string]string{"key alice": "10000 tokens in total", "group outer": "50 tokens in total", "group inner": "9000 tokens in total", "group named": "8000 tokens in total"} {
 		if s := h.state(owner, sentence); s.Used != 11 || s.Held != 0 {
 			t.Errorf("%s: used %d, held %d, want 11 and 0", owner, s.Used, s.Held)
 		}
+	}
+	if s := h.state("group others", "7000 tokens in total"); s.Used != 0 {
+		t.Errorf("a group alice is not in was charged %d", s.Used)
 	}
 }
 
