@@ -15,6 +15,10 @@ import (
 // longestToken is the length in bytes of the longest token of any of OpenAI's vocabularies.
 const longestToken = 128
 
+// longPrompt is the size in bytes from which on prompts wait for each other to be counted: however many there are, they leave
+// half of the processors to everybody else.
+const longPrompt = 256 << 10
+
 // admit reads the request, estimates the most it may cost and reserves that from every budget that applies, or refuses.
 // When it returns nil the reservation is held and the body is ready to be sent.
 func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) error {
@@ -30,7 +34,7 @@ func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) erro
 	if err := x.resolve(request); err != nil {
 		return err
 	}
-	if err := x.meter(request, body.bytes); err != nil {
+	if err := x.meter(r.Context(), request, body.bytes); err != nil {
 		return err
 	}
 	if err := x.reserve(r.Context(), request.Cost.HasMaxOutput); err != nil {
@@ -63,7 +67,7 @@ func (x *exchange) resolve(request *wire.Request) error {
 }
 
 // meter counts the prompt and names the budgets the call draws on. A body that was refused a moment ago is not counted again.
-func (x *exchange) meter(request *wire.Request, body []byte) error {
+func (x *exchange) meter(ctx context.Context, request *wire.Request, body []byte) error {
 	x.draw(x.caller.budgets)
 	x.draw(x.route.upstream.budgets)
 	x.drawn = true
@@ -75,6 +79,14 @@ func (x *exchange) meter(request *wire.Request, body []byte) error {
 	}
 	known, ok := x.server.memo.recall(x.caller.name, body)
 	if !ok {
+		if len(body) > longPrompt {
+			select {
+			case x.server.counting <- struct{}{}:
+				defer func() { <-x.server.counting }()
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
 		x.estimate = x.server.options.Estimator.Estimate(request.Cost, x.facts)
 		return nil
 	}

@@ -47,7 +47,7 @@ func (s *Server) Explain(ctx context.Context, key string, body []byte) (*Explana
 	if err := x.resolve(request); err != nil {
 		return nil, err
 	}
-	if err := x.meter(request, body); err != nil {
+	if err := x.meter(ctx, request, body); err != nil {
 		return nil, err
 	}
 	output := x.estimate.MaxOutput

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -43,6 +44,7 @@ type Server struct {
 	metrics  *metrics
 	memo     memo
 	gate     bodyGate
+	counting chan struct{} // a place for each long prompt that is being counted
 	draining atomic.Bool
 	inflight sync.WaitGroup
 	wall     func() time.Time
@@ -69,7 +71,7 @@ func New(o Options, p *Policy) (*Server, error) {
 	o.BodyTimeout = orDefault(o.BodyTimeout, time.Minute)
 	o.StrayTimeout = orDefault(o.StrayTimeout, 10*time.Second)
 	o.IdleTimeout = orDefault(o.IdleTimeout, 10*time.Minute)
-	s := &Server{options: o, wall: time.Now}
+	s := &Server{options: o, wall: time.Now, counting: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 	m, err := newMetrics(s, o.Registry)
 	if err != nil {
 		return nil, fmt.Errorf("proxy: register metrics: %w", err)

@@ -1,9 +1,15 @@
 package proxy
 
 import (
+	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/limiter"
+	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
 // TestTheReadmePrintsTheTable: the README has every row of the table of endings, in the table's order of columns.
@@ -59,5 +65,48 @@ func TestTheClosestRouteWins(t *testing.T) {
 		if got := p.route(name).Pattern; got != want {
 			t.Errorf("%s goes by %s, want %s", name, got, want)
 		}
+	}
+}
+
+// TestLongPromptsWaitForEachOther: while the places for long prompts are taken, short ones are counted all the same, and a caller
+// who leaves the queue is gone from it.
+func TestLongPromptsWaitForEachOther(t *testing.T) {
+	body := func(words int) []byte {
+		return []byte(`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"` + strings.Repeat("word ", words) + `"}]}`)
+	}
+	up := &upstreamEntry{}
+	p := &Policy{catalog: &cost.Catalog{}, routes: []*route{{ModelSpec: ModelSpec{Pattern: "*"}, upstream: up}}}
+	s, err := New(Options{Limiter: limiter.NewMemory(), Estimator: cost.NewEstimator()}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	meter := func(ctx context.Context, b []byte) error {
+		request, err := wire.ReadChat(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := &exchange{server: s, policy: p, caller: &caller{name: "alice"}}
+		if err := x.resolve(request); err != nil {
+			t.Fatal(err)
+		}
+		return x.meter(ctx, request, b)
+	}
+	for range cap(s.counting) {
+		s.counting <- struct{}{}
+	}
+	if err := meter(t.Context(), body(10)); err != nil {
+		t.Errorf("a short prompt: %v", err)
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if err := meter(gone, body(longPrompt/5+1)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a long prompt whose caller left: %v", err)
+	}
+	<-s.counting
+	if err := meter(t.Context(), body(longPrompt/5+1)); err != nil {
+		t.Errorf("a long prompt with a place free: %v", err)
+	}
+	if len(s.counting) != cap(s.counting)-1 {
+		t.Errorf("%d places are taken, want %d", len(s.counting), cap(s.counting)-1)
 	}
 }
