@@ -27,9 +27,9 @@ func blockUntil(release <-chan struct{}, prompt, completion int) http.HandlerFun
 }
 
 func TestARefillingBudgetTellsTheExactWait(t *testing.T) {
-	// 100 tokens a second, 100 at once: after a call of 58 that used 58, another of 58 fits 0.16 s later, whatever is done
+	// 20 tokens a second, 100 at once: after a call of 58 that used 58, another of 58 fits 0.8 s later, whatever is done
 	// meanwhile.
-	h := newHouse(t, alice(t, "100 tokens per second"), answerWith(200, plainAnswer(8, 50)))
+	h := newHouse(t, alice(t, "100 tokens per 5 seconds"), answerWith(200, plainAnswer(8, 50)))
 	if got := h.chat(hi); got.status != 200 {
 		t.Fatalf("first call: %d %s", got.status, got.body)
 	}
@@ -41,14 +41,14 @@ func TestARefillingBudgetTellsTheExactWait(t *testing.T) {
 	if kind != "tokens" || code != "rate_limit_exceeded" {
 		t.Errorf("type %q, code %q", kind, code)
 	}
-	want := regexp.MustCompile(`^Rate limit reached for gpt-4o-mini: key alice, budget "100 tokens per second" of your team's proxy \(not OpenAI's\): ` +
+	want := regexp.MustCompile(`^Rate limit reached for gpt-4o-mini: key alice, budget "100 tokens per 5 seconds" of your team's proxy \(not OpenAI's\): ` +
 		`Limit 100, Used \d+, Requested 58\. Please try again in (\d+)ms\. A call with max_tokens of at most \d+ would pass now\.$`)
 	m := want.FindStringSubmatch(message)
 	if m == nil {
 		t.Fatalf("message: %s", message)
 	}
 	ms, err := strconv.ParseInt(got.header.Get("retry-after-ms"), 10, 64)
-	if err != nil || ms < 1 || ms > 160 || m[1] != strconv.FormatInt(ms, 10) {
+	if err != nil || ms < 1 || ms > 800 || m[1] != strconv.FormatInt(ms, 10) {
 		t.Errorf("retry-after-ms %q, message says %sms", got.header.Get("retry-after-ms"), m[1])
 	}
 	if got.header.Get("Retry-After") != "1" {
