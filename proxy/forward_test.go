@@ -190,7 +190,7 @@ func TestAnErrorThatStallsIsEnded(t *testing.T) {
 		io.WriteString(w, `{"error":`)
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
-	}, func(o *proxy.Options) { o.IdleTimeout = 50 * time.Millisecond })
+	}, func(o *proxy.Options) { o.IdleTimeout = 300 * time.Millisecond })
 	if got := h.chat(hi); got.status != 502 && got.status != 504 {
 		t.Errorf("%d %s %v", got.status, got.body, got.err)
 	}

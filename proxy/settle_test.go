@@ -172,7 +172,7 @@ func TestASilentUpstreamIsEnded(t *testing.T) {
 	var log bytes.Buffer
 	h := newHouse(t, alice(t, "1000 tokens in total"), func(w http.ResponseWriter, r *http.Request) { chunksThenHold(w, r, "one two three") },
 		func(o *proxy.Options) {
-			o.IdleTimeout, o.Log = 50*time.Millisecond, slog.New(slog.NewJSONHandler(&log, nil))
+			o.IdleTimeout, o.Log = 300*time.Millisecond, slog.New(slog.NewJSONHandler(&log, nil))
 		})
 	if got := h.chat(streamed); got.err == nil {
 		t.Errorf("the client saw a whole answer: %d %s", got.status, got.body)
