@@ -12,7 +12,7 @@ import (
 )
 
 // exchange is the value that walks: one call, from its key to its settlement. Each step fills in its own fields. All of it
-// belongs to the goroutine that serves the call, except what sent and transfer guard themselves.
+// belongs to the goroutine that serves the call, except what sent, body and once guard themselves.
 type exchange struct {
 	server *Server
 	policy *Policy // the one it began with, whatever is loaded meanwhile
@@ -42,7 +42,7 @@ type exchange struct {
 	// forward
 	cancel     context.CancelCauseFunc
 	sent       sentState
-	unreadable bool   // the answer is compressed
+	unreadable bool   // the answer is compressed, or not framed as the stream it should be: nothing in it can be counted
 	upstreamID string // the upstream's own request id
 	failure    error  // what the client is to be told instead of an answer
 	status     int    // of the upstream's answer; 0 until there is one

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
@@ -241,5 +242,55 @@ func TestAKeylessUpstreamGetsNoKey(t *testing.T) {
 	h.chat(hi)
 	if v, there := (<-h.asked).Header["Authorization"]; there {
 		t.Errorf("the upstream got Authorization %q", v)
+	}
+}
+
+// TestOurKeyInAHeaderDoesNotComeBack: also when what takes its place in texts happens to be as long.
+func TestOurKeyInAHeaderDoesNotComeBack(t *testing.T) {
+	for _, key := range []string{"sk-upstream-secret", "12345"} {
+		spec := alice(t)
+		spec.Upstreams = []proxy.UpstreamSpec{{Name: "up", Key: key}}
+		h := newHouse(t, spec, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Openai-Version", "for "+key)
+			answerWith(200, plainAnswer(8, 3))(w, r)
+		})
+		if got := h.chat(hi); got.status != 200 || got.header.Get("Openai-Version") != "" {
+			t.Errorf("%d, Openai-Version %q", got.status, got.header.Get("Openai-Version"))
+		}
+	}
+}
+
+// TestAStreamThatIsNoneIsChargedWhole: text that is not framed as a stream cannot be told from its frame, so it is not free.
+func TestAStreamThatIsNoneIsChargedWhole(t *testing.T) {
+	h := newHouse(t, alice(t, "1000 tokens in total"), func(w http.ResponseWriter, r *http.Request) {
+		rec := newRecorder()
+		chunks(strings.Repeat("word ", 30), "", false)(flusher{rec}, r)
+		w.Header().Set("Content-Type", "text/plain")
+		io.WriteString(w, rec.body.String())
+	})
+	h.chat(streamed)
+	if used := h.settledSoon("1000 tokens in total", reserved); used != reserved {
+		t.Errorf("charged %d, want all %d reserved", used, reserved)
+	}
+}
+
+// TestAHalfClosedClientGetsNoEmptyAnswer: a client that closed its own side only must not take an abandoned call for a success.
+func TestAHalfClosedClientGetsNoEmptyAnswer(t *testing.T) {
+	h := newHouse(t, alice(t, "1000 tokens in total"), func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	c, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(c, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", secret, len(hi), hi)
+	<-h.asked
+	if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if all, _ := io.ReadAll(c); strings.Contains(string(all), "200 OK") {
+		t.Errorf("the client got %q", all)
 	}
 }
