@@ -1,32 +1,44 @@
 package limiter
 
 import (
-	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Budget is a handle on one counter: its name, its newest rule and its state.
 // Get it once from [Limiter.Budget] and keep it; the same name gives the same
-// pointer.
+// pointer. Its methods may be called from any number of goroutines.
 type Budget struct {
 	name  string
-	id    int // place in the one order in which budgets are locked
-	owner *Memory
+	id    uint64                // place in the one order in which budgets are locked
+	terms atomic.Pointer[terms] // changed with mu held
+	lane  atomic.Int64          // see lane.go
 
-	mu       sync.Mutex // guards all below
-	rule     Rule
-	capacity int64 // rule.Capacity()
-	wall     bool  // counter needs the wall clock
-	counter  counter
+	// The state of a token bucket, the commonest kind, is part of the handle:
+	// with a million names, every allocation saved counts.
+	mu      sync.Mutex // guards all below
+	now     int64      // the last instant seen
+	deficit wide       // capacity less level, in parts; above the capacity it is debt
+	more    *more      // nil until there is something in it
+}
+
+// more is what an idle token bucket has no need of.
+type more struct {
+	counter counter  // of any other kind of rule
+	epoch   uint32   // counts the changes from one kind to another
+	held    int64    // token bucket: sum of the open holds, whether or not refill has replaced them
+	holds   holdList // token bucket
+	turns   []turn   // draws that wait, in their order
+	unspent int      // open holds that took nothing, but may still spend
 }
 
 // counter is the state of one budget under one kind of rule. advance brings it
 // to an instant, and the other methods speak of that instant; an instant
 // before the last one seen leaves it where it is. Amounts are at least 1.
 type counter interface {
-	// setRule takes a newer rule of the same kind; false if it is of another.
-	setRule(Rule) bool
+	// setTerms takes a newer rule of the same kind.
+	setTerms(*terms)
 	advance(instant)
 	// counted is what still counts: settled and held. Their sum is at most
 	// mostCounted.
@@ -37,8 +49,10 @@ type counter interface {
 	// room is how much more can be counted within 64 bits.
 	room() int64
 	// wait is the time until n, no more than the capacity, fits if nothing
-	// else happens, and what will count then. 0 if it fits now.
-	wait(n int64) (d time.Duration, left int64)
+	// else happens. 0 if it fits now.
+	wait(n int64) time.Duration
+	// after is what will count when that much time has passed.
+	after(d time.Duration) int64
 	// fitsWithoutHeld reports whether n would fit now if every hold were
 	// settled at zero.
 	fitsWithoutHeld(n int64) bool
@@ -46,143 +60,116 @@ type counter interface {
 	spend(n int64)
 	// hold counts h.n until it is settled.
 	hold(h *hold)
-	// settle replaces a hold by what was used: up to h.n where the hold was
-	// charged, the rest as spent now, as far as there is room.
-	settle(h *hold, actual int64)
+	// settle replaces a hold by what was used of it, at most h.n, where the
+	// hold was charged.
+	settle(h *hold, used int64)
+	// fresh reports whether the counter is as good as new.
+	fresh() bool
 }
 
 // instant is a point in time on both clocks.
 type instant struct {
 	ns   int64 // monotonic, since the limiter's base
-	wall int64 // Unix nanoseconds; only set when a calendar needs it
+	wall int64 // Unix nanoseconds; 0 unless a calendar needs it
 }
 
-// Name returns the name the budget was made under.
-func (b *Budget) Name() string { return b.name }
-
-// Rule returns the budget's newest rule.
-func (b *Budget) Rule() Rule {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.rule
-}
-
-// setRule is called with b.mu held, or before b is shared.
-func (b *Budget) setRule(rule Rule, now instant) {
-	if b.counter == nil {
-		b.counter = newCounter(rule, now)
-	} else {
-		b.counter.advance(now)
-		if !b.counter.setRule(rule) {
-			used, held := b.counter.counted()
-			b.counter = newCounter(rule, now)
-			if used+held > 0 {
-				b.counter.spend(used + held)
-			}
-		}
+// init makes b a budget under the given terms, as good as new.
+func (b *Budget) init(name string, id uint64, t *terms, now instant) *Budget {
+	b.name, b.id, b.now = name, id, now.ns
+	b.terms.Store(t)
+	b.lane.Store(laneClosed)
+	if t.startsEmpty {
+		b.deficit = t.size
 	}
-	b.rule, b.capacity = rule, rule.Capacity()
-	_, b.wall = rule.(CalendarQuota)
+	if c := newCounter(t, now); c != nil && t.memory != nil {
+		b.more = &more{counter: c}
+	}
+	return b
 }
 
-func newCounter(rule Rule, now instant) counter {
-	switch r := rule.(type) {
-	case TokenBucket:
-		return &bucket{rule: r, now: now.ns}
+// newCounter returns nil for a token bucket, whose state is part of Budget.
+func newCounter(t *terms, now instant) counter {
+	switch r := t.rule.(type) {
 	case SlidingWindow:
 		return &window{rule: r, now: now.ns}
 	case CalendarQuota:
 		return newCalendar(r, now.wall)
 	case Total:
 		return &total{rule: r}
-	}
-	panic(fmt.Sprintf("BUG: limiter: no counter for a %T", rule))
-}
-
-// decide answers for charges whose budgets are locked and brought to the
-// present. It fills in the states of refused ones.
-func decide(charges []Charge) (Decision, error) {
-	d := Decision{OK: true, Refused: -1, Source: Local}
-	worstTooBig, worstHeld := false, false
-	for i := range charges {
-		c := &charges[i]
-		wait, held := c.wait()
-		if wait == 0 {
-			if err := checkRoom(c); err != nil {
-				return Decision{Refused: -1}, err
-			}
-			continue
-		}
-		tooBig := c.N > c.Budget.capacity
-		d.HeldOnly = held && (d.OK || d.HeldOnly)
-		// Among charges that wait equally long, the one whose refusal is the
-		// most final explains the call best.
-		if d.OK || wait > d.RetryAfter || wait == d.RetryAfter && (tooBig && !worstTooBig || worstHeld && !held) {
-			d.RetryAfter, d.Refused, worstTooBig, worstHeld = wait, i, tooBig, held
-		}
-		d.OK = false
-	}
-	if !d.OK {
-		fillStates(charges, true)
-	}
-	return d, nil
-}
-
-// wait returns how long the charge must wait and whether only holds are in its
-// way, and leaves in its state what will count then.
-func (c *Charge) wait() (d time.Duration, held bool) {
-	b, left := c.Budget, &c.State.LeftAfterWaiting
-	*left = countedNow
-	switch {
-	case c.N == 0:
-		return 0, false
-	case c.N > b.capacity:
-		return Never, false
-	}
-	if d, *left = b.counter.wait(c.N); d == 0 {
-		return 0, false
-	}
-	return d, b.counter.fitsWithoutHeld(c.N)
-}
-
-// countedNow stands for the amount that counts at present until fillStates
-// works it out.
-const countedNow = -1
-
-func checkRoom(c *Charge) error {
-	if c.N > c.Budget.counter.room() {
-		return fmt.Errorf("limiter: charge of %d to budget %q: the sum does not fit in 64 bits", c.N, c.Budget.name)
+	case AtOnce:
+		return &atOnce{rule: r, now: now.ns}
 	}
 	return nil
 }
 
-func spend(charges []Charge) {
-	for i := range charges {
-		if c := &charges[i]; c.N > 0 {
-			c.Budget.counter.spend(c.N)
-		}
+// Name returns the name the budget was made under.
+func (b *Budget) Name() string { return b.name }
+
+// Rule returns the budget's newest rule.
+func (b *Budget) Rule() Rule { return b.terms.Load().rule }
+
+// Generation returns the generation of that rule: 1 for the first, unless a
+// [Revision] named another, and more for each that replaced it.
+func (b *Budget) Generation() int64 { return b.terms.Load().generation }
+
+// counter is called with b.mu held, as is all that follows.
+func (b *Budget) counter() counter {
+	if b.more != nil && b.more.counter != nil {
+		return b.more.counter
 	}
-	fillStates(charges, false)
+	return (*bucket)(b)
 }
 
-// fillStates describes the budgets as they are. After a refusal it keeps what
-// wait found to be left after waiting; else nothing waits.
-func fillStates(charges []Charge, refused bool) {
-	for i := range charges {
-		c := &charges[i]
-		b, left := c.Budget, c.State.LeftAfterWaiting
-		used, held, open, untilWhole := b.counter.describe()
-		if !refused || left == countedNow {
-			left = used + held
-		}
-		c.State = State{
-			Limit:            b.capacity,
-			Used:             used,
-			Held:             held,
-			Remaining:        max(0, b.capacity-used-held),
-			Open:             open,
-			ResetAfter:       untilWhole,
-			LeftAfterWaiting: left,
-		}
+func (b *Budget) rest() *more {
+	if b.more == nil {
+		b.more = new(more)
 	}
+	return b.more
+}
+
+func (b *Budget) epoch() uint32 {
+	if b.more == nil {
+		return 0
+	}
+	return b.more.epoch
+}
+
+// enter brings the budget to the present.
+func (b *Budget) enter(now instant) {
+	if b.lane.Load() >= 0 {
+		b.closeLane(now.ns)
+	}
+	if b.more == nil || b.more.counter == nil {
+		(*bucket)(b).advance(now)
+	} else {
+		b.more.counter.advance(now)
+	}
+	if b.more != nil && len(b.more.turns) > 0 {
+		b.more.dropLapsed(now.ns)
+	}
+}
+
+// setTerms gives the budget a newer rule. Under another kind of rule it starts
+// a counter of that kind, charged with what counted until then.
+func (b *Budget) setTerms(t *terms, now instant) {
+	b.enter(now)
+	if t.sameKind(b.terms.Load()) {
+		b.counter().setTerms(t)
+		b.terms.Store(t)
+		return
+	}
+	used, held := b.counter().counted()
+	b.terms.Store(t)
+	b.now, b.deficit = now.ns, wide{}
+	old := b.rest()
+	b.more = &more{counter: newCounter(t, now), epoch: old.epoch + 1, turns: old.turns, unspent: old.unspent}
+	if used+held > 0 {
+		b.counter().spend(used + held)
+	}
+}
+
+// fresh reports whether the budget is as good as one that is made anew.
+func (b *Budget) fresh() bool {
+	t, m := b.terms.Load(), b.more
+	return !t.pinned && !t.startsEmpty && (m == nil || len(m.turns) == 0 && m.unspent == 0) && b.counter().fresh()
 }

@@ -17,19 +17,15 @@ func newCalendar(r CalendarQuota, wall int64) *calendar {
 	return &calendar{rule: r, wall: wall, end: r.boundaryAfter(wall)}
 }
 
-// setRule takes a newer quota. What the current period has counted counts on;
+// setTerms takes a newer quota. What the current period has counted counts on;
 // another kind of period or zone moves the period's end.
-func (c *calendar) setRule(rule Rule) bool {
-	r, ok := rule.(CalendarQuota)
-	if !ok {
-		return false
-	}
+func (c *calendar) setTerms(t *terms) {
+	r := t.rule.(CalendarQuota)
 	moved := r.Period != c.rule.Period || r.zone().String() != c.rule.zone().String()
 	c.rule = r
 	if moved {
 		c.end = r.boundaryAfter(c.wall)
 	}
-	return true
 }
 
 func (c *calendar) advance(now instant) {
@@ -41,12 +37,18 @@ func (c *calendar) advance(now instant) {
 	}
 }
 
-func (c *calendar) wait(n int64) (time.Duration, int64) {
-	left := c.used + c.held
-	if left <= c.rule.Limit-n {
-		return 0, left
+func (c *calendar) wait(n int64) time.Duration {
+	if c.used+c.held <= c.rule.Limit-n {
+		return 0
 	}
-	return time.Duration(c.end - c.wall), 0
+	return time.Duration(c.end - c.wall)
+}
+
+func (c *calendar) after(d time.Duration) int64 {
+	if int64(d) >= c.end-c.wall {
+		return 0
+	}
+	return c.used + c.held
 }
 
 func (c *calendar) fitsWithoutHeld(n int64) bool { return c.used <= c.rule.Limit-n }
@@ -61,15 +63,13 @@ func (c *calendar) hold(h *hold) {
 }
 
 // settle corrects the period the hold was charged to. If that is over, nothing
-// goes back: the new period never paid for it. An overrun happens now and
-// belongs to the present period.
-func (c *calendar) settle(h *hold, actual int64) {
+// goes back: the new period never paid for it.
+func (c *calendar) settle(h *hold, used int64) {
 	if h.place == c.period {
-		c.tally.settle(h, actual)
+		c.tally.settle(h, used)
 		return
 	}
 	c.open--
-	c.overrun(h, actual)
 }
 
 func (r CalendarQuota) zone() *time.Location {

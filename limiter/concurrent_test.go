@@ -119,8 +119,8 @@ func TestHundredCallers(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if m.Open() != 0 {
-		t.Errorf("%d open", m.Open())
+	if m.OpenCount() != 0 {
+		t.Errorf("%d open", m.OpenCount())
 	}
 	for i, b := range budgets {
 		charges := []limiter.Charge{{Budget: b}}

@@ -43,7 +43,7 @@ func Example() {
 	if err := second.Cancel(ctx); err != nil {
 		fmt.Println("misuse:", err)
 	}
-	fmt.Println(budgets.Open(), "open")
+	fmt.Println(budgets.OpenCount(), "open")
 
 	// Output:
 	// refused by "team tokens in total": 7000 remain, only held: true

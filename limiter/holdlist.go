@@ -1,7 +1,5 @@
 package limiter
 
-import "time"
-
 // holdList is a bucket's open holds in the order they were taken.
 //
 // Giving back what a hold did not use must leave the bucket as if it had never
@@ -50,11 +48,11 @@ func (l *holdList) remove(h *hold) {
 // observe notes the deficit the bucket has now. It must be called before the
 // deficit grows and before anything is given back; as it only falls in
 // between, no smaller one is missed.
-func (l *holdList) observe(deficit amount) { lower(l.youngest, deficit) }
+func (l *holdList) observe(deficit wide) { lower(l.youngest, deficit) }
 
 // lower caps h and all older holds at a deficit. The order of the list lets it
 // stop at the first that is no higher.
-func lower(h *hold, deficit amount) {
+func lower(h *hold, deficit wide) {
 	for ; h != nil && deficit.less(h.least); h = h.older {
 		h.least = deficit
 	}
@@ -62,37 +60,32 @@ func lower(h *hold, deficit amount) {
 
 // giveBack returns how much of n, which h did not use, is to come off the
 // deficit, and corrects what the other holds have seen.
-func (l *holdList) giveBack(h *hold, n int64, every time.Duration) amount {
-	back := amount{whole: n}
+func (l *holdList) giveBack(h *hold, n wide) wide {
+	back := n
 	if h.least.less(back) {
 		back = h.least
 	}
-	if back == (amount{}) {
+	if back.isZero() {
 		return back
 	}
 	for y := h.younger; y != nil; y = y.younger {
-		y.least = y.least.minus(back, every)
+		y.least = y.least.minus(back)
 	}
-	lower(h.older, h.least.minus(back, every))
+	lower(h.older, h.least.minus(back))
 	return back
 }
 
 // returnable is how much would come off the deficit if every hold were settled
 // at zero, oldest first: each can give back up to the smallest deficit it has
 // seen, less what the older ones gave.
-func (l *holdList) returnable(deficit amount) amount {
-	var back amount
+func (l *holdList) returnable(deficit wide, every int64) wide {
+	var back wide
 	for h := l.oldest; h != nil; h = h.younger {
 		least := h.least
 		if deficit.less(least) {
 			least = deficit
 		}
-		if h.n > least.whole-back.whole {
-			back = least
-			continue
-		}
-		back.whole += h.n
-		if least.less(back) {
+		if back = back.plus(product(h.n, every)); least.less(back) {
 			back = least
 		}
 	}

@@ -2,6 +2,7 @@ package limiter
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"time"
 )
@@ -22,9 +23,10 @@ const Never time.Duration = math.MaxInt64
 // between calls that run at the same time.
 type Limiter interface {
 	// Budget returns the handle on the counter of that name and makes it if
-	// need be. The same name gives the same handle; the newest rule wins, and
-	// what was consumed stays consumed. A rule that does not pass its own
-	// Validate panics: configuration is checked before it gets here.
+	// need be. The same name gives the same handle; the newest rule wins (see
+	// [Revision]), and what was consumed stays consumed. A rule that does not
+	// pass its own Validate panics: configuration is checked before it gets
+	// here.
 	Budget(name string, rule Rule) *Budget
 
 	// Reserve takes every charge or none. The reservation is not nil exactly
@@ -53,17 +55,18 @@ type Charge struct {
 //
 // Used + Held + Remaining = Limit, unless the budget is in debt or its limit
 // was lowered below what is counted: then Remaining is 0 and Used + Held is
-// more than Limit.
+// more than Limit. What draws wait for is left out of Remaining, too.
 type State struct {
 	Limit     int64 // capacity of the budget under its newest rule
 	Used      int64 // settled consumption that still counts
 	Held      int64 // reserved, not yet settled, and still counting; what time gives back is taken off Used first
-	Remaining int64 // what could be taken now
+	Remaining int64 // what a call that begins could take now
 	Open      int   // reservations not yet ended that took something from this budget
 
 	// ResetAfter is the time until the budget is whole again if nobody spends
 	// and nothing is given back: bucket full, window empty, calendar boundary.
-	// It is 0 for a Total, which never is.
+	// It is 0 for a Total, which never is, and for an AtOnce, which no clock
+	// makes whole.
 	ResetAfter time.Duration
 
 	// LeftAfterWaiting is how much will still count (used and held) when this
@@ -90,26 +93,41 @@ type Decision struct {
 	// were settled at zero: it is temporary, whatever RetryAfter says.
 	HeldOnly bool
 
+	// AtOnce reports that a limit of calls at once is full: somebody must end
+	// a call first, and no clock knows when. RetryAfter leaves that limit out;
+	// if nothing else refuses, it is a guess of 1 to 15 seconds.
+	AtOnce bool
+
 	Source Source
 }
 
 // Source says who decided.
 type Source uint8
 
-// Local is a decision made from this process's own memory.
-const Local Source = 0
+// Who decided. This package's own limiter says Local.
+const (
+	Local    Source = iota // this process's own memory
+	Store                  // a store shared by several processes
+	Leased                 // this process, from what a store has lent it
+	Degraded               // this process, from its share, as the store cannot answer
+)
+
+var sourceNames = [...]string{Local: "local", Store: "store", Leased: "leased", Degraded: "degraded"}
 
 // String returns the source in lower case.
 func (s Source) String() string {
-	if s == Local {
-		return "local"
+	if int(s) < len(sourceNames) {
+		return sourceNames[s]
 	}
-	return "unknown"
+	return fmt.Sprintf("Source(%d)", uint8(s))
 }
 
 // TryAcquire takes every charge or none, for good: it is Reserve for callers
 // who know the exact cost.
 func TryAcquire(ctx context.Context, l Limiter, charges []Charge) (Decision, error) {
+	if m, ok := l.(*Memory); ok {
+		return m.TryAcquire(ctx, charges) // known to keep the charges to itself: they need not move to the heap
+	}
 	if a, ok := l.(acquirer); ok {
 		return a.TryAcquire(ctx, charges)
 	}

@@ -2,7 +2,6 @@ package limiter
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,11 +12,12 @@ import (
 // and no decision is made on a half-taken charge: all budgets of a call are
 // locked together, in the order of their creation.
 //
-// Budgets are never dropped: their names must come from configuration, not
-// from the network.
+// Budgets made by [Memory.Budget] are never dropped: their names must come from
+// configuration. For names that come from the network there is [Memory.Family].
 type Memory struct {
 	base time.Time // instants are nanoseconds since base, on the monotonic clock
-	open atomic.Int64
+	ids  atomic.Uint64
+	open register
 
 	mu      sync.Mutex // taken before any budget's lock
 	budgets map[string]*Budget
@@ -36,104 +36,102 @@ func NewMemory() *Memory {
 // charged with what counted until then. Reservations still open keep their
 // whole amount charged there, and only what they overrun is added.
 func (m *Memory) Budget(name string, rule Rule) *Budget {
-	switch rule.(type) {
-	case TokenBucket, SlidingWindow, CalendarQuota, Total:
-	default:
-		panic(fmt.Sprintf("BUG: limiter: budget %q: rule is a %T, not one of the package's rules by value", name, rule))
-	}
-	if err := rule.Validate(); err != nil {
-		panic(fmt.Sprintf("BUG: limiter: budget %q: %v", name, err))
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	b := m.budgets[name]
 	if b == nil {
-		b = &Budget{name: name, id: len(m.budgets), owner: m}
-		b.setRule(rule, m.now(true))
+		rule, generation := unrevised(rule)
+		t := newTerms(m, name, rule)
+		t.generation = max(t.generation, generation)
+		b = m.newBudget(name, t)
 		m.budgets[name] = b
 		return b
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.rule != rule {
-		b.setRule(rule, m.now(true))
-	}
+	b.revise(rule)
 	return b
+}
+
+func (m *Memory) newBudget(name string, t *terms) *Budget {
+	return new(Budget).init(name, m.ids.Add(1), t, m.now(t.wall))
+}
+
+// revise takes a rule if it is newer. It is called with b.mu held.
+func (b *Budget) revise(rule Rule) {
+	t := b.terms.Load()
+	if rule, generation, newer := t.supersededBy(rule); newer {
+		b.setTerms(t.revised(b.name, rule, generation), t.memory.now(true))
+	}
 }
 
 // Reserve takes every charge or none. It allocates the reservation and nothing
 // else for up to four charges.
-func (m *Memory) Reserve(_ context.Context, charges []Charge) (*Reservation, Decision, error) {
-	var buf [8]int
-	order, err := m.lockOrder(charges, buf[:0])
+func (m *Memory) Reserve(ctx context.Context, charges []Charge) (*Reservation, Decision, error) {
+	var buf [usualCharges]int
+	c, err := m.begin(charges, buf[:0])
 	if err != nil {
 		return nil, Decision{Refused: -1}, err
 	}
-	m.lock(charges, order)
-	defer unlock(charges, order)
-	d, err := decide(charges)
+	d, err := c.decide(nil)
 	if err != nil || !d.OK {
+		c.unlock()
 		return nil, d, err
 	}
-	r := newReservation(m, charges, order)
-	fillStates(charges, false)
+	r := c.reserve(m, ownerOf(ctx))
+	c.describe(false)
+	c.unlock()
+	m.open.add(r)
 	return r, d, nil
 }
 
 // TryAcquire takes every charge or none, for good, and allocates nothing for
 // up to eight charges.
 func (m *Memory) TryAcquire(_ context.Context, charges []Charge) (Decision, error) {
-	var buf [8]int
-	order, err := m.lockOrder(charges, buf[:0])
+	var buf [usualCharges]int
+	c, err := m.begin(charges, buf[:0])
 	if err != nil {
 		return Decision{Refused: -1}, err
 	}
-	m.lock(charges, order)
-	defer unlock(charges, order)
-	d, err := decide(charges)
-	if err != nil || !d.OK {
-		return d, err
+	d, err := c.decide(nil)
+	if err == nil && d.OK {
+		c.take()
 	}
-	spend(charges)
-	return d, nil
+	c.unlock()
+	return d, err
 }
 
 // Peek answers as Reserve would and changes nothing.
 func (m *Memory) Peek(_ context.Context, charges []Charge) (Decision, error) {
-	var buf [8]int
-	order, err := m.lockOrder(charges, buf[:0])
+	var buf [usualCharges]int
+	c, err := m.begin(charges, buf[:0])
 	if err != nil {
 		return Decision{Refused: -1}, err
 	}
-	m.lock(charges, order)
-	defer unlock(charges, order)
-	d, err := decide(charges)
+	d, err := c.decide(nil)
 	if err == nil && d.OK {
-		fillStates(charges, false)
+		c.describe(false)
 	}
+	c.unlock()
 	return d, err
 }
 
 // Inc counts every charge without asking, or returns an error and counts none.
 func (m *Memory) Inc(_ context.Context, charges []Charge) error {
-	var buf [8]int
-	order, err := m.lockOrder(charges, buf[:0])
+	var buf [usualCharges]int
+	c, err := m.begin(charges, buf[:0])
 	if err != nil {
 		return err
 	}
-	m.lock(charges, order)
-	defer unlock(charges, order)
+	defer c.unlock()
 	for i := range charges {
-		if err := checkRoom(&charges[i]); err != nil {
+		if err := charges[i].Budget.checkRoom(charges[i].N); err != nil {
 			return err
 		}
 	}
-	spend(charges)
+	c.take()
 	return nil
 }
-
-// Open returns the number of reservations neither settled nor cancelled yet.
-func (m *Memory) Open() int { return int(m.open.Load()) }
 
 // now reads the clock; the wall clock, which costs twice as much, only if asked.
 func (m *Memory) now(wall bool) instant {
@@ -144,51 +142,11 @@ func (m *Memory) now(wall bool) instant {
 	return instant{ns: int64(t.Sub(m.base)), wall: t.UnixNano()}
 }
 
-// lockOrder checks the charges and appends their indices to order, sorted by
-// budget id: the one order in which budgets are ever locked.
-func (m *Memory) lockOrder(charges []Charge, order []int) ([]int, error) {
-	for i := range charges {
-		c := &charges[i]
-		switch {
-		case c.Budget == nil:
-			return nil, fmt.Errorf("limiter: charge %d has no budget", i)
-		case c.Budget.owner != m:
-			return nil, fmt.Errorf("limiter: budget %q belongs to another limiter; get the handle from this one", c.Budget.name)
-		case c.N < 0:
-			return nil, fmt.Errorf("limiter: charge of %d to budget %q; amounts must not be negative", c.N, c.Budget.name)
-		}
-		order = append(order, i)
-		for j := i; j > 0; j-- {
-			before := charges[order[j-1]].Budget
-			if before == c.Budget {
-				return nil, fmt.Errorf("limiter: budget %q charged twice in one call; add the amounts up", before.name)
-			}
-			if before.id < c.Budget.id {
-				break
-			}
-			order[j-1], order[j] = order[j], order[j-1]
-		}
+// with returns now, or a newer instant if the budget needs the wall clock and
+// now is without: its rule has just become a calendar's.
+func (m *Memory) with(now instant, b *Budget) instant {
+	if now.wall == 0 && b.terms.Load().wall {
+		return m.now(true)
 	}
-	return order, nil
-}
-
-// lock locks the budgets and then brings them to the present. The clock is
-// read under the locks, so no budget has seen a later instant.
-func (m *Memory) lock(charges []Charge, order []int) {
-	wall := false
-	for _, i := range order {
-		b := charges[i].Budget
-		b.mu.Lock()
-		wall = wall || b.wall
-	}
-	now := m.now(wall)
-	for i := range charges {
-		charges[i].Budget.counter.advance(now)
-	}
-}
-
-func unlock(charges []Charge, order []int) {
-	for _, i := range order {
-		charges[i].Budget.mu.Unlock()
-	}
+	return now
 }

@@ -100,8 +100,8 @@ func TestTryAcquireOverAnyLimiter(t *testing.T) {
 		}
 	}
 	d.counts(b, 8, 0)
-	if d.Open() != 0 {
-		t.Fatalf("%d open", d.Open())
+	if d.OpenCount() != 0 {
+		t.Fatalf("%d open", d.OpenCount())
 	}
 }
 
@@ -142,8 +142,8 @@ func TestMisuse(t *testing.T) {
 		t.Errorf("a sum beyond 64 bits: %v", err)
 	}
 	d.counts(b, 0, 0)
-	if d.Open() != 0 {
-		t.Errorf("%d open", d.Open())
+	if d.OpenCount() != 0 {
+		t.Errorf("%d open", d.OpenCount())
 	}
 }
 

@@ -60,7 +60,7 @@ func playHistory(t *rapid.T) {
 	for len(m.open) > 0 {
 		m.settle(t)
 	}
-	if n := m.memory.Open(); n != 0 {
+	if n := m.memory.OpenCount(); n != 0 {
 		t.Fatalf("%d reservations open after all were ended", n)
 	}
 	m.check(t)

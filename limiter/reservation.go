@@ -3,71 +3,88 @@ package limiter
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
+	"sync"
 )
 
 // Reservation is a set of charges taken at an estimate, to be corrected once.
 // Whoever made it must end it with Settle or Cancel, whatever happened to the
-// work: until then its whole amount counts. Both may be called from any
-// goroutine and any number of times; the first call wins. A nil Reservation,
-// as a refusal gives, has nothing to end.
+// work: until then its whole amount counts. All methods may be called from any
+// goroutine; of Settle and Cancel the first call wins. A nil Reservation, as a
+// refusal gives, has nothing to end.
 type Reservation struct {
+	backing Backing // of another limiter; the rest is then unused
+
 	memory *Memory
-	ended  atomic.Bool
-	holds  []hold  // in lock order
-	few    [4]hold // backs holds when there are no more: one allocation in all
+	owner  string
+	since  int64
+	entry  registration
+
+	mu      sync.Mutex // taken before any budget's lock; guards all below
+	ended   bool
+	waiting bool     // a draw was refused and may have a turn
+	holds   []hold   // as reserved, in lock order
+	drawn   [][]hold // what each draw added, in lock order
+	few     [4]hold  // backs holds when there are no more: one allocation in all
 }
 
 // hold is one charge of a reservation.
 type hold struct {
 	budget *Budget
-	home   counter // which counted it; not budget.counter once the budget's kind changed
-	charge int     // index in the caller's slice
-	n      int64   // 0: nothing was taken, and home is nil
-
-	place uint64 // window: the entry it is part of; calendar: the period
+	n      int64  // 0: nothing was taken
+	charge uint32 // index in the caller's slice
+	epoch  uint32 // which of the budget's counters, if its kind of rule changed
+	place  uint64 // window: the entry it is part of; calendar: the period; at once: the instant
 
 	// Guarded by budget.mu, for buckets: the list of open holds and the
 	// smallest deficit the bucket has had since the hold was taken.
 	older, younger *hold
-	least          amount
+	least          wide
 }
 
-// newReservation takes the charges, whose budgets are locked.
-func newReservation(m *Memory, charges []Charge, order []int) *Reservation {
-	r := &Reservation{memory: m}
-	if len(order) <= len(r.few) {
-		r.holds = r.few[:len(order)]
+// reserve takes the charges, whose budgets are locked. It is told the limiter,
+// which c knows too: were it copied from c, c would have to be on the heap.
+func (c *call) reserve(m *Memory, owner string) *Reservation {
+	r := &Reservation{memory: m, owner: owner, since: c.now.ns}
+	if len(c.order) <= len(r.few) {
+		r.holds = r.few[:len(c.order)]
 	} else {
-		r.holds = make([]hold, len(order))
+		r.holds = make([]hold, len(c.order))
 	}
-	for at, i := range order {
-		c, h := &charges[i], &r.holds[at]
-		h.budget, h.charge, h.n = c.Budget, i, c.N
-		if h.n > 0 {
-			h.home = h.budget.counter
-			h.home.hold(h)
-		}
-	}
-	m.open.Add(1)
+	c.hold(r.holds)
 	return r
 }
 
-// Settle replaces each reserved amount by the actual one, in the order of the
-// charges. What was reserved in excess goes back to where it was taken, as if
-// it never had been, and never further: a window that has passed and a
-// calendar period that is over get nothing, and a bucket gets no more than
-// refill has not already replaced. What was used beyond the reservation is
-// charged now, and may leave a debt.
-//
-// It never refuses: a debt beyond 64 bits is cut off there. The one error is
-// misuse, a wrong count of amounts or a negative one, which leaves the
-// reservation open.
-func (r *Reservation) Settle(_ context.Context, actual []int64) error {
-	if r == nil {
-		return nil
+// hold takes the charges into holds, in lock order.
+func (c *call) hold(holds []hold) {
+	for at, i := range c.order {
+		h := &holds[at]
+		h.budget, h.n, h.charge = c.charges[i].Budget, c.charges[i].N, uint32(i)
+		h.epoch = h.budget.epoch()
+		if h.n > 0 {
+			h.budget.counter().hold(h)
+		} else {
+			h.budget.rest().unspent++
+		}
 	}
-	if len(actual) != len(r.holds) {
+}
+
+// Settle replaces each reserved amount, and what was drawn on top of it, by
+// the actual one, in the order of the charges of Reserve. What was taken in
+// excess goes back to where it was taken, as if it never had been, and never
+// further: a window that has passed and a calendar period that is over get
+// nothing, and a bucket gets no more than refill has not already replaced.
+// What was used beyond it is charged now, and may leave a debt.
+//
+// In memory it never refuses: a debt beyond 64 bits is cut off there. The one
+// error is misuse, a wrong count of amounts or a negative one, which leaves the
+// reservation open. A store that cannot answer is another.
+func (r *Reservation) Settle(ctx context.Context, actual []int64) error {
+	switch {
+	case r == nil:
+		return nil
+	case r.backing != nil:
+		return r.backing.Settle(ctx, actual)
+	case len(actual) != len(r.holds):
 		return fmt.Errorf("limiter: settle %d charges with %d amounts; give one per charge, in their order", len(r.holds), len(actual))
 	}
 	for i, n := range actual {
@@ -75,51 +92,86 @@ func (r *Reservation) Settle(_ context.Context, actual []int64) error {
 			return fmt.Errorf("limiter: settle charge %d at %d; amounts must not be negative", i, n)
 		}
 	}
-	r.end(actual)
+	r.end(actual, false)
 	return nil
 }
 
 // Cancel gives everything back: it is Settle with zeros.
-func (r *Reservation) Cancel(context.Context) error {
-	if r != nil {
-		r.end(nil)
+func (r *Reservation) Cancel(ctx context.Context) error {
+	switch {
+	case r == nil:
+		return nil
+	case r.backing != nil:
+		return r.backing.Cancel(ctx)
 	}
+	r.end(nil, false)
 	return nil
 }
 
-// end settles at the actual amounts, at zero if there are none.
-func (r *Reservation) end(actual []int64) {
-	if r.ended.Swap(true) {
-		return
+// end settles once: at the actual amounts, at zero if there are none, or at
+// all that was taken. It reports whether this was the first time.
+func (r *Reservation) end(actual []int64, atTaken bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended {
+		return false
 	}
+	r.ended = true
 	wall := false
 	for i := range r.holds {
-		b := r.holds[i].budget
-		b.mu.Lock()
-		wall = wall || b.wall
+		wall = wall || r.holds[i].budget.terms.Load().wall
 	}
 	now := r.memory.now(wall)
 	for i := range r.holds {
+		r.holds[i].budget.mu.Lock()
+	}
+	for i := range r.holds {
 		h := &r.holds[i]
-		n := int64(0)
-		if actual != nil {
-			n = actual[h.charge]
+		now = r.memory.with(now, h.budget)
+		h.budget.enter(now)
+		switch {
+		case atTaken:
+			r.settle(h, r.taken(h))
+		case actual == nil:
+			r.settle(h, 0)
+		default:
+			r.settle(h, actual[h.charge])
 		}
-		h.settle(n, now)
+		if r.waiting && h.budget.more != nil {
+			h.budget.more.giveUpTurn(r)
+		}
 		h.budget.mu.Unlock()
 	}
-	r.memory.open.Add(-1)
+	r.memory.open.remove(r)
+	return true
 }
 
-// settle is called with the budget locked.
-func (h *hold) settle(actual int64, now instant) {
-	c := h.budget.counter
-	c.advance(now)
-	if h.home == c {
-		c.settle(h, actual)
-		return
+// settle ends one charge and the draws on top of it: what was used fills them
+// in the order they were taken, and what is left then is spent now. Its budget
+// is locked and brought to the present.
+func (r *Reservation) settle(h *hold, actual int64) {
+	actual -= h.settle(actual)
+	for _, draw := range r.drawn {
+		for i := range draw {
+			if draw[i].budget == h.budget {
+				actual -= draw[i].settle(actual)
+			}
+		}
 	}
-	if over := min(actual-min(actual, h.n), c.room()); over > 0 {
+	c := h.budget.counter()
+	if over := min(actual, c.room()); over > 0 {
 		c.spend(over)
 	}
+}
+
+// settle ends a hold and returns how much of an amount it covers.
+func (h *hold) settle(actual int64) int64 {
+	used := min(actual, h.n)
+	switch {
+	case h.n == 0:
+		h.budget.more.unspent--
+	case h.epoch == h.budget.epoch():
+		h.budget.counter().settle(h, used)
+	}
+	return used
 }

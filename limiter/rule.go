@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"time"
 )
 
 // Rule says how much may be spent over what time. The kinds are sealed:
-// [TokenBucket], [SlidingWindow], [CalendarQuota] and [Total], passed by value.
+// [TokenBucket], [SlidingWindow], [CalendarQuota], [Total] and [AtOnce], passed
+// by value, and [Revision], which is any of them with a generation.
 type Rule interface {
 	// Capacity is the most one call can ever take.
 	Capacity() int64
@@ -26,6 +26,10 @@ type TokenBucket struct {
 	Size   int64         // largest burst, at least 1
 	Refill int64         // units that come back per Every, at least 1
 	Every  time.Duration // at least 1 ns
+
+	// StartEmpty makes a new bucket start without a burst: nothing can be
+	// taken before it has refilled.
+	StartEmpty bool
 }
 
 // SlidingWindow is strict: never more than Limit in any stretch of time of
@@ -52,6 +56,24 @@ type CalendarQuota struct {
 // Total is spent once and never refills.
 type Total struct {
 	Limit int64 // at least 1
+}
+
+// AtOnce allows Limit at the same time: calls in flight. What is reserved
+// counts until its reservation ends; then nothing of it stays, whatever amount
+// it is settled at. No clock knows when that will be, so waits leave it out,
+// see [Decision]. TryAcquire only asks whether there is room; Inc counts
+// nothing.
+type AtOnce struct {
+	Limit int64 // at least 1
+}
+
+// Revision is a rule with a generation, for several places that configure the
+// same budget: the highest generation wins, in whatever order they arrive, and
+// of one generation the first. A rule without one that differs from the rule
+// in force is always the next generation.
+type Revision struct {
+	Rule
+	Generation int64 // at least 1
 }
 
 // Period is a stretch of the calendar. The zero Period is not valid.
@@ -89,10 +111,14 @@ func (r CalendarQuota) Capacity() int64 { return r.Limit }
 // Capacity returns the total.
 func (r Total) Capacity() int64 { return r.Limit }
 
+// Capacity returns the limit.
+func (r AtOnce) Capacity() int64 { return r.Limit }
+
 func (TokenBucket) rule()   {}
 func (SlidingWindow) rule() {}
 func (CalendarQuota) rule() {}
 func (Total) rule()         {}
+func (AtOnce) rule()        {}
 
 // mostCounted bounds what a budget can count. One below the largest int64, so
 // that a fraction can be rounded up to the next whole unit.
@@ -114,8 +140,7 @@ func (r TokenBucket) Validate() error {
 	if r.Every < 1 {
 		return fmt.Errorf("token bucket: Every is %v, must be at least 1ns", r.Every)
 	}
-	hi, lo := bits.Mul64(uint64(r.Size), uint64(r.Every))
-	if ceilDiv(hi, lo, uint64(r.Refill)) == math.MaxInt64 {
+	if product(r.Size, int64(r.Every)).ceilDiv(r.Refill) == math.MaxInt64 {
 		return fmt.Errorf("token bucket: %d per %v takes more than 292 years to refill a Size of %d; raise Refill or lower Size", r.Refill, r.Every, r.Size)
 	}
 	return nil
@@ -149,21 +174,24 @@ func (r CalendarQuota) Validate() error {
 // Validate reports a limit below 1.
 func (r Total) Validate() error { return checkLimit("total: Limit", r.Limit) }
 
+// Validate reports a limit below 1.
+func (r AtOnce) Validate() error { return checkLimit("at once: Limit", r.Limit) }
+
+// Validate reports what is wrong with the rule itself, a missing rule and a
+// generation below 1.
+func (r Revision) Validate() error {
+	if r.Generation < 1 {
+		return fmt.Errorf("revision: Generation is %d, must be at least 1", r.Generation)
+	}
+	if r.Rule == nil {
+		return errors.New("revision: Rule is missing")
+	}
+	return check(r.Rule)
+}
+
 func checkLimit(field string, n int64) error {
 	if n < 1 || n > mostCounted {
 		return fmt.Errorf("%s is %d, must be from 1 to %d", field, n, int64(mostCounted))
 	}
 	return nil
-}
-
-// ceilDiv returns ceil((hi·2^64 + lo) / by), at most the largest int64.
-func ceilDiv(hi, lo, by uint64) int64 {
-	if hi >= by {
-		return math.MaxInt64
-	}
-	q, rest := bits.Div64(hi, lo, by)
-	if rest > 0 && q < math.MaxUint64 {
-		q++
-	}
-	return int64(min(q, math.MaxInt64))
 }

@@ -122,7 +122,7 @@ func TestCalendarSettlement(t *testing.T) {
 		d.counts(b, 50, 0)
 		d.settle(over, 45) // five more than reserved, and used today
 		d.counts(b, 55, 0)
-		if s := d.state(b); s.Open != 0 || d.Open() != 0 {
+		if s := d.state(b); s.Open != 0 || d.OpenCount() != 0 {
 			t.Fatalf("still open: %+v", s)
 		}
 	})
@@ -164,8 +164,8 @@ func TestSettleOnce(t *testing.T) {
 			wg.Wait()
 		}
 		d.counts(b, 0, 0)
-		if d.Open() != 0 {
-			t.Fatalf("%d open", d.Open())
+		if d.OpenCount() != 0 {
+			t.Fatalf("%d open", d.OpenCount())
 		}
 	})
 	story(t, "misuse leaves it open", func(d *desk) {

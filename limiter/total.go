@@ -26,37 +26,26 @@ func (t *tally) hold(h *hold) {
 }
 
 // settle ends a hold that still counts.
-func (t *tally) settle(h *hold, actual int64) {
+func (t *tally) settle(h *hold, used int64) {
 	t.open--
 	t.held -= h.n
-	t.used += min(actual, h.n)
-	t.overrun(h, actual)
+	t.used += used
 }
 
-// overrun counts what was used beyond a hold, as far as there is room.
-func (t *tally) overrun(h *hold, actual int64) {
-	if actual > h.n {
-		t.used += min(actual-h.n, t.room())
-	}
-}
+func (t *tally) fresh() bool { return t.used == 0 && t.open == 0 }
 
-func (t *total) setRule(rule Rule) bool {
-	r, ok := rule.(Total)
-	if ok {
-		t.rule = r
-	}
-	return ok
-}
+func (t *total) setTerms(newer *terms) { t.rule = newer.rule.(Total) }
 
 func (t *total) advance(instant) {}
 
-func (t *total) wait(n int64) (time.Duration, int64) {
-	left := t.used + t.held
-	if left <= t.rule.Limit-n {
-		return 0, left
+func (t *total) wait(n int64) time.Duration {
+	if t.used+t.held <= t.rule.Limit-n {
+		return 0
 	}
-	return Never, left
+	return Never
 }
+
+func (t *total) after(time.Duration) int64 { return t.used + t.held }
 
 func (t *total) fitsWithoutHeld(n int64) bool { return t.used <= t.rule.Limit-n }
 

@@ -43,15 +43,11 @@ func (r SlidingWindow) grainEnd(now int64) int64 {
 	return addSaturated(now-now%g, g)
 }
 
-// setRule takes a newer window. Entries keep the end they were given, so what
+// setTerms takes a newer window. Entries keep the end they were given, so what
 // has left under a shorter window does not come back under a longer one.
-func (w *window) setRule(rule Rule) bool {
-	r, ok := rule.(SlidingWindow)
-	if ok {
-		w.rule = r
-		w.evict()
-	}
-	return ok
+func (w *window) setTerms(t *terms) {
+	w.rule = t.rule.(SlidingWindow)
+	w.evict()
 }
 
 func (w *window) advance(now instant) {
@@ -87,7 +83,8 @@ func (w *window) describe() (used, held int64, open int, untilWhole time.Duratio
 
 func (w *window) room() int64 { return mostCounted - w.used - w.held }
 
-func (w *window) wait(n int64) (time.Duration, int64) {
+// wait walks the entries from the oldest until enough of them has left.
+func (w *window) wait(n int64) time.Duration {
 	left, most := w.used+w.held, w.rule.Limit-n
 	at := w.now
 	for i := 0; left > most && i < w.n; i++ {
@@ -95,7 +92,15 @@ func (w *window) wait(n int64) (time.Duration, int64) {
 		left -= e.n
 		at = w.leaves(e)
 	}
-	return time.Duration(at - w.now), left
+	return time.Duration(at - w.now)
+}
+
+func (w *window) after(d time.Duration) int64 {
+	left, at := w.used+w.held, addSaturated(w.now, int64(d))
+	for i := 0; i < w.n && w.leaves(w.at(i)) <= at; i++ {
+		left -= w.at(i).n
+	}
+	return left
 }
 
 func (w *window) fitsWithoutHeld(n int64) bool { return w.used <= w.rule.Limit-n }
@@ -117,20 +122,19 @@ func (w *window) hold(h *hold) {
 // settle corrects the entry that was charged, where it stands. An entry that
 // has left the window has nothing to give back, and must not be made up for by
 // a negative one: that would free room the window never had.
-func (w *window) settle(h *hold, actual int64) {
+func (w *window) settle(h *hold, used int64) {
 	w.holding--
 	if h.place >= w.first {
-		e, kept := w.at(int(h.place-w.first)), min(actual, h.n)
+		e := w.at(int(h.place - w.first))
 		e.held -= h.n
-		e.n -= h.n - kept
+		e.n -= h.n - used
 		w.held -= h.n
-		w.used += kept
+		w.used += used
 		w.trim()
 	}
-	if over := min(actual-min(actual, h.n), w.room()); over > 0 {
-		w.spend(over)
-	}
 }
+
+func (w *window) fresh() bool { return w.n == 0 && w.holding == 0 }
 
 // trim drops empty entries from both ends, so that a window in which
 // everything was given back is a fresh one. Nothing open refers to them.

@@ -180,8 +180,8 @@ func (l *levels) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
 	defer cancel()
 	out <- prometheus.MustNewConstMetric(bodyDesc, prometheus.GaugeValue, float64(l.server.gate.held.Load()))
-	if opener, ok := l.server.options.Limiter.(interface{ Open() int }); ok {
-		out <- prometheus.MustNewConstMetric(openDesc, prometheus.GaugeValue, float64(opener.Open()))
+	if opener, ok := l.server.options.Limiter.(interface{ OpenCount() int }); ok {
+		out <- prometheus.MustNewConstMetric(openDesc, prometheus.GaugeValue, float64(opener.OpenCount()))
 	}
 	p := l.server.policy.Load()
 	if p == nil {

@@ -19,7 +19,7 @@ type panicky struct {
 }
 
 func (p *panicky) Peek(ctx context.Context, charges []limiter.Charge) (limiter.Decision, error) {
-	if p.armed && p.Open() > 0 {
+	if p.armed && p.OpenCount() > 0 {
 		panic("secret text of a prompt")
 	}
 	return p.Memory.Peek(ctx, charges)
@@ -36,8 +36,8 @@ func TestAPanicSettlesAndTheOthersGoOn(t *testing.T) {
 	if _, kind, _, code := got.errorOf(t); got.status != http.StatusInternalServerError || kind != "server_error" || code != "internal_error" {
 		t.Errorf("%d %s", got.status, got.body)
 	}
-	if h.limiter.Open() != 0 || h.used("1000 tokens in total") != 0 {
-		t.Errorf("%d open, %d charged for a call that was never sent", h.limiter.Open(), h.used("1000 tokens in total"))
+	if h.limiter.OpenCount() != 0 || h.used("1000 tokens in total") != 0 {
+		t.Errorf("%d open, %d charged for a call that was never sent", h.limiter.OpenCount(), h.used("1000 tokens in total"))
 	}
 	if !strings.Contains(log.String(), `"msg":"panic"`) || strings.Contains(log.String(), "secret text") {
 		t.Errorf("the log says %s", log.String())

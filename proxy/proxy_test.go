@@ -79,7 +79,7 @@ func newHouse(t *testing.T, spec proxy.Spec, upstream http.HandlerFunc, edit ...
 	front := httptest.NewServer(h.server)
 	t.Cleanup(func() {
 		front.Close()
-		if n := h.limiter.Open(); n != 0 {
+		if n := h.limiter.OpenCount(); n != 0 {
 			t.Errorf("%d reservations are still open at the end", n)
 		}
 	})

@@ -94,7 +94,7 @@ func TestEndings(t *testing.T) {
 func (h *house) settledSoon(sentence string, want int64) int64 {
 	h.t.Helper()
 	deadline := time.Now().Add(5 * time.Second)
-	for h.limiter.Open() > 0 || h.used(sentence) != want {
+	for h.limiter.OpenCount() > 0 || h.used(sentence) != want {
 		if time.Now().After(deadline) {
 			break
 		}

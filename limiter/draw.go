@@ -1,0 +1,87 @@
+package limiter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Draw takes more for work that turns out to need it: every charge or none,
+// each on a budget the reservation has charged. What was drawn is part of the
+// reservation: Settle and Cancel end both together, what was used counting as
+// reserved first and drawn after, in the order of the draws.
+//
+// A draw goes before calls that have not begun. One that is refused, and that
+// time would let pass, keeps its turn: whatever is admitted meanwhile leaves
+// room for it, be it new calls or later draws of other reservations, until it
+// has passed, or its reservation has ended, or one second after the instant it
+// was told. Drawing again keeps the place with the new amounts; drawing zeros
+// gives it up. The caller decides whether the wait is worth it.
+//
+// Drawing on a reservation that has ended is an error.
+func (r *Reservation) Draw(ctx context.Context, more []Charge) (Decision, error) {
+	refused := Decision{Refused: -1}
+	switch {
+	case r == nil:
+		return refused, errors.New("limiter: draw on a reservation that was refused")
+	case r.backing != nil:
+		return r.backing.Draw(ctx, more)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended {
+		return refused, errors.New("limiter: draw on a reservation that has ended")
+	}
+	var buf [usualCharges]int
+	c, err := r.memory.begin(more, buf[:0])
+	if err != nil {
+		return refused, err
+	}
+	defer c.unlock()
+	for i := range more {
+		b := more[i].Budget
+		if !slices.ContainsFunc(r.holds, func(h hold) bool { return h.budget == b }) {
+			return refused, fmt.Errorf("limiter: draw on budget %q, which the reservation has not charged", b.name)
+		}
+	}
+	d, err := c.decide(r)
+	if err != nil {
+		return d, err
+	}
+	if d.OK {
+		r.draw(&c)
+	} else {
+		r.wait(&c, d)
+	}
+	return d, nil
+}
+
+// draw takes the charges, whose budgets are locked.
+func (r *Reservation) draw(c *call) {
+	for i := range c.charges {
+		if b := c.charges[i].Budget; r.waiting && b.more != nil {
+			b.more.giveUpTurn(r)
+		}
+	}
+	if slices.ContainsFunc(c.charges, func(ch Charge) bool { return ch.N > 0 }) {
+		holds := make([]hold, len(c.order))
+		c.hold(holds)
+		r.drawn = append(r.drawn, holds)
+	}
+	c.describe(false)
+}
+
+// wait keeps turns for a draw that was refused, if only time is in its way.
+func (r *Reservation) wait(c *call, d Decision) {
+	keep := d.RetryAfter < Never && !d.AtOnce
+	for i := range c.charges {
+		switch ch := &c.charges[i]; {
+		case keep && ch.N > 0:
+			r.waiting = true
+			ch.Budget.rest().keepTurn(r, ch.N, lapses(c.now.ns, d.RetryAfter))
+		case r.waiting && ch.Budget.more != nil:
+			ch.Budget.more.giveUpTurn(r)
+		}
+	}
+}

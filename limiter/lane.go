@@ -1,0 +1,102 @@
+package limiter
+
+import (
+	"context"
+	"time"
+)
+
+// The fast lane. A token bucket that nobody holds reservations on is described
+// by one number: the instant at which it will be whole, counted in parts. As
+// long as that fits into a word, a decision is one compare-and-swap on it,
+// without a lock, and still exact: the parts are those of the slow arithmetic,
+// less a common divisor.
+//
+// Whatever needs more (several charges at once, a hold, a draw's turn, Inc)
+// closes the lane under the budget's lock and works on the state there;
+// TryAcquire opens it again when it finds nothing in the way. A budget whose
+// rule was changed has no lane any more, so that no late swap can mistake the
+// parts of one rule for those of another.
+
+// What the word says when it is not an instant.
+const (
+	laneClosed = -1
+	laneDead   = -2 // the state was dropped: there is, or will be, another
+)
+
+// TryAcquire takes n, or nothing and returns false: the fastest way for
+// callers who know the cost, charge one budget, and need not know when a
+// refused call would pass ([Limiter.Peek] tells). n = 0 always passes and
+// changes nothing. An error means misuse, or a store that could not answer;
+// memory never looks at the context.
+func (b *Budget) TryAcquire(ctx context.Context, n int64) (bool, error) {
+	t := b.terms.Load()
+	if n > 0 && n <= t.capacity && t.lane.until > 0 {
+		if ok, decided := b.tryLane(t, int64(time.Since(t.memory.base)), n); decided {
+			return ok, nil
+		}
+	}
+	if t.memory == nil {
+		d, err := TryAcquire(ctx, t.foreign.owner, []Charge{{Budget: b, N: n}})
+		return d.OK, err
+	}
+	return b.tryAcquire(t, n)
+}
+
+// tryLane decides on n, from 1 to the capacity, if the lane is open.
+func (b *Budget) tryLane(t *terms, now, n int64) (ok, decided bool) {
+	at, cost := now*t.lane.refill, n*t.lane.every
+	for v := b.lane.Load(); v >= 0 && now < t.lane.until; v = b.lane.Load() {
+		whole := max(v, at) + cost
+		if whole-at > t.lane.size {
+			return false, true
+		}
+		if b.lane.CompareAndSwap(v, whole) {
+			return true, true
+		}
+	}
+	return false, false
+}
+
+// tryAcquire is TryAcquire where there is no open lane.
+func (b *Budget) tryAcquire(t *terms, n int64) (bool, error) {
+	if n == 0 {
+		return true, nil
+	}
+	if err := (&Charge{Budget: b, N: n}).check(t.memory, 0); err != nil {
+		return false, err
+	}
+	now := t.memory.now(t.wall)
+	b = b.lockLive()
+	defer b.mu.Unlock()
+	now = t.memory.with(now, b)
+	b.enter(now)
+	if n > b.terms.Load().capacity || b.wait(n, nil, now.ns) > 0 {
+		return false, nil
+	}
+	if err := b.checkRoom(n); err != nil {
+		return false, err
+	}
+	b.counter().spend(n)
+	b.openLane()
+	return true, nil
+}
+
+// closeLane takes the state back under the lock.
+func (b *Budget) closeLane(now int64) {
+	l := &b.terms.Load().lane
+	v := b.lane.Swap(laneClosed)
+	b.now = max(b.now, now)
+	b.deficit = product(wide{lo: uint64(v)}.minus(product(b.now, l.refill)).narrow(), l.divisor)
+}
+
+// openLane hands the state over to the lane if nothing else depends on it.
+func (b *Budget) openLane() {
+	t := b.terms.Load()
+	switch m := b.more; {
+	case b.lane.Load() != laneClosed, b.now >= t.lane.until, t.size.less(b.deficit):
+		return
+	case m != nil && (m.counter != nil || m.holds.n > 0 || len(m.turns) > 0):
+		return
+	}
+	b.lane.Store(b.now*t.lane.refill + b.deficit.ceilDiv(t.lane.divisor))
+}
