@@ -2,50 +2,44 @@ package limiter
 
 import "fmt"
 
-// call is one call's charges, whose budgets are locked.
-type call struct {
-	memory  *Memory
-	charges []Charge
-	order   []int // indices of charges, see lockOrder
-	now     instant
-}
+// A call goes through its charges in steps: begin, decide, take or hold,
+// describe, unlock. What the steps share is passed on rather than kept in a
+// struct: so it stays in registers and on the stack.
 
 // usualCharges is for how many charges a call needs no memory of its own.
 const usualCharges = 8
 
 // begin checks the charges, locks their budgets and brings them to the
-// present. A handle whose state was dropped is replaced by its successor's
-// first. It keeps the order in buf: nothing here may be stored through a
-// pointer, or buf moves to the heap.
-func (m *Memory) begin(charges []Charge, buf []int) (call, error) {
-	c := call{memory: m, charges: charges}
+// present. It returns the instant that is, and the order in which to unlock,
+// which it keeps in buf. A handle whose state was dropped is replaced by its
+// successor's first.
+func (m *Memory) begin(charges []Charge, buf []int) ([]int, instant, error) {
 	wall := false
 	for i := range charges {
 		if err := charges[i].check(m, i); err != nil {
-			return c, err
+			return nil, instant{}, err
 		}
 		wall = wall || charges[i].Budget.terms.Load().wall
 	}
 	order, err := lockOrder(charges, buf)
 	if err != nil {
-		return c, err
+		return nil, instant{}, err
 	}
-	c.now = m.now(wall)
+	now := m.now(wall)
 	for !lock(charges, order) {
 		for i := range charges {
 			charges[i].Budget = charges[i].Budget.live()
 		}
 		if order, err = lockOrder(charges, order[:0]); err != nil {
-			return c, err
+			return nil, instant{}, err
 		}
 	}
 	for i := range charges {
 		b := charges[i].Budget
-		c.now = m.with(c.now, b)
-		b.enter(c.now)
+		now = m.with(now, b)
+		b.enter(now)
 	}
-	c.order = order
-	return c, nil
+	return order, now, nil
 }
 
 func (c *Charge) check(m *Memory, i int) error {
@@ -96,72 +90,71 @@ func lock(charges []Charge, order []int) bool {
 	return true
 }
 
-func (c *call) unlock() {
-	for _, i := range c.order {
-		c.charges[i].Budget.mu.Unlock()
+func unlock(charges []Charge, order []int) {
+	for _, i := range order {
+		charges[i].Budget.mu.Unlock()
 	}
 }
 
 // decide answers for a call whose budgets are locked, from a reservation that
-// draws or, with nil, one that begins. It fills in the states of refused ones.
-func (c *call) decide(by *Reservation) (Decision, error) {
-	d := Decision{OK: true, Refused: -1}
+// draws or, with nil, one that begins. It fills in the states if it refuses.
+func decide(charges []Charge, by *Reservation, now int64) (Decision, error) {
+	for i := range charges {
+		if c := &charges[i]; c.N > 0 && !c.Budget.fits(c.N, by, now) {
+			return refuse(charges, by, now)
+		}
+	}
+	return Decision{OK: true, Refused: -1}, nil
+}
+
+// refuse explains why a call does not pass.
+func refuse(charges []Charge, by *Reservation, now int64) (Decision, error) {
+	d := Decision{Refused: -1, HeldOnly: true}
 	worst := verdict{}
-	for i := range c.charges {
-		v := c.charges[i].judge(by, c.now.ns)
+	for i := range charges {
+		v := charges[i].judge(by, now)
+		if v.noRoom {
+			return Decision{Refused: -1}, charges[i].errNoRoom()
+		}
 		if v.wait == 0 {
-			if err := c.charges[i].Budget.checkRoom(c.charges[i].N); err != nil {
-				return Decision{Refused: -1}, err
-			}
 			continue
 		}
-		d.HeldOnly = v.held && (d.OK || d.HeldOnly)
+		d.HeldOnly = d.HeldOnly && v.held
 		d.AtOnce = d.AtOnce || v.atOnce
-		if d.OK || v.explainsBetter(worst) {
+		if d.Refused < 0 || v.explainsBetter(worst) {
 			d.RetryAfter, d.Refused, worst = v.wait, i, v
 		}
-		d.OK = false
 	}
-	if !d.OK {
-		c.describe(true)
+	describe(charges)
+	for i := range charges {
+		c := &charges[i]
+		if wait := c.wait(by, now); wait > 0 && wait < Never {
+			c.State.LeftAfterWaiting = c.Budget.counter().after(wait)
+		}
 	}
 	return d, nil
 }
 
 // take counts every charge for good.
-func (c *call) take() {
-	for i := range c.charges {
-		if ch := &c.charges[i]; ch.N > 0 {
-			ch.Budget.counter().spend(ch.N)
+func take(charges []Charge) {
+	for i := range charges {
+		if c := &charges[i]; c.N > 0 {
+			c.Budget.counter().spend(c.N)
 		}
 	}
-	c.describe(false)
+	describe(charges)
 }
 
-// describe fills in the states. After a refusal it works out, for charges that
-// wait, what will be left when they have.
-func (c *call) describe(refused bool) {
-	for i := range c.charges {
-		ch := &c.charges[i]
-		wait := ch.State.ResetAfter // left there by judge
-		b := ch.Budget
-		counter := b.counter()
-		used, held, open, untilWhole := counter.describe()
+// describe fills in the states as the budgets are.
+func describe(charges []Charge) {
+	for i := range charges {
+		b, s := charges[i].Budget, &charges[i].State
+		used, held, open, untilWhole := b.counter().describe()
 		left, capacity := used+held, b.terms.Load().capacity
-		ch.State = State{
-			Limit:            capacity,
-			Used:             used,
-			Held:             held,
-			Remaining:        max(0, capacity-left),
-			Open:             open,
-			ResetAfter:       untilWhole,
-			LeftAfterWaiting: left,
-		}
+		s.Limit, s.Used, s.Held, s.Open = capacity, used, held, open
+		s.ResetAfter, s.Remaining, s.LeftAfterWaiting = untilWhole, max(0, capacity-left), left
 		if b.more != nil && len(b.more.turns) > 0 {
-			ch.State.Remaining = max(0, ch.State.Remaining-sum(b.more.turns))
-		}
-		if refused && wait > 0 && wait < Never {
-			ch.State.LeftAfterWaiting = counter.after(wait)
+			s.Remaining = max(0, s.Remaining-sum(b.more.turns))
 		}
 	}
 }

@@ -34,54 +34,54 @@ func (r *Reservation) Draw(ctx context.Context, more []Charge) (Decision, error)
 		return refused, errors.New("limiter: draw on a reservation that has ended")
 	}
 	var buf [usualCharges]int
-	c, err := r.memory.begin(more, buf[:0])
+	order, now, err := r.memory.begin(more, buf[:0])
 	if err != nil {
 		return refused, err
 	}
-	defer c.unlock()
+	defer unlock(more, order)
 	for i := range more {
 		b := more[i].Budget
 		if !slices.ContainsFunc(r.holds, func(h hold) bool { return h.budget == b }) {
 			return refused, fmt.Errorf("limiter: draw on budget %q, which the reservation has not charged", b.name)
 		}
 	}
-	d, err := c.decide(r)
+	d, err := decide(more, r, now.ns)
 	if err != nil {
 		return d, err
 	}
 	if d.OK {
-		r.draw(&c)
+		r.draw(more, order)
 	} else {
-		r.wait(&c, d)
+		r.wait(more, d, now.ns)
 	}
 	return d, nil
 }
 
 // draw takes the charges, whose budgets are locked.
-func (r *Reservation) draw(c *call) {
-	for i := range c.charges {
-		if b := c.charges[i].Budget; r.waiting && b.more != nil {
+func (r *Reservation) draw(more []Charge, order []int) {
+	for i := range more {
+		if b := more[i].Budget; r.waiting && b.more != nil {
 			b.more.giveUpTurn(r)
 		}
 	}
-	if slices.ContainsFunc(c.charges, func(ch Charge) bool { return ch.N > 0 }) {
-		holds := make([]hold, len(c.order))
-		c.hold(holds)
+	if slices.ContainsFunc(more, func(c Charge) bool { return c.N > 0 }) {
+		holds := make([]hold, len(order))
+		holdAll(holds, more, order)
 		r.drawn = append(r.drawn, holds)
 	}
-	c.describe(false)
+	describe(more)
 }
 
 // wait keeps turns for a draw that was refused, if only time is in its way.
-func (r *Reservation) wait(c *call, d Decision) {
+func (r *Reservation) wait(more []Charge, d Decision, now int64) {
 	keep := d.RetryAfter < Never && !d.AtOnce
-	for i := range c.charges {
-		switch ch := &c.charges[i]; {
-		case keep && ch.N > 0:
+	for i := range more {
+		switch c := &more[i]; {
+		case keep && c.N > 0:
 			r.waiting = true
-			ch.Budget.rest().keepTurn(r, ch.N, lapses(c.now.ns, d.RetryAfter))
-		case r.waiting && ch.Budget.more != nil:
-			ch.Budget.more.giveUpTurn(r)
+			c.Budget.rest().keepTurn(r, c.N, lapses(now, d.RetryAfter))
+		case r.waiting && c.Budget.more != nil:
+			c.Budget.more.giveUpTurn(r)
 		}
 	}
 }

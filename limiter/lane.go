@@ -62,7 +62,8 @@ func (b *Budget) tryAcquire(t *terms, n int64) (bool, error) {
 	if n == 0 {
 		return true, nil
 	}
-	if err := (&Charge{Budget: b, N: n}).check(t.memory, 0); err != nil {
+	charge := Charge{Budget: b, N: n}
+	if err := charge.check(t.memory, 0); err != nil {
 		return false, err
 	}
 	now := t.memory.now(t.wall)
@@ -70,11 +71,12 @@ func (b *Budget) tryAcquire(t *terms, n int64) (bool, error) {
 	defer b.mu.Unlock()
 	now = t.memory.with(now, b)
 	b.enter(now)
-	if n > b.terms.Load().capacity || b.wait(n, nil, now.ns) > 0 {
+	charge.Budget = b
+	if !b.fits(n, nil, now.ns) {
+		if charge.judge(nil, now.ns).noRoom {
+			return false, charge.errNoRoom()
+		}
 		return false, nil
-	}
-	if err := b.checkRoom(n); err != nil {
-		return false, err
 	}
 	b.counter().spend(n)
 	b.openLane()

@@ -69,18 +69,18 @@ func (b *Budget) revise(rule Rule) {
 // else for up to four charges.
 func (m *Memory) Reserve(ctx context.Context, charges []Charge) (*Reservation, Decision, error) {
 	var buf [usualCharges]int
-	c, err := m.begin(charges, buf[:0])
+	order, now, err := m.begin(charges, buf[:0])
 	if err != nil {
 		return nil, Decision{Refused: -1}, err
 	}
-	d, err := c.decide(nil)
+	d, err := decide(charges, nil, now.ns)
 	if err != nil || !d.OK {
-		c.unlock()
+		unlock(charges, order)
 		return nil, d, err
 	}
-	r := c.reserve(m, ownerOf(ctx))
-	c.describe(false)
-	c.unlock()
+	r := m.reserve(charges, order, now, ownerOf(ctx))
+	describe(charges)
+	unlock(charges, order)
 	m.open.add(r)
 	return r, d, nil
 }
@@ -89,47 +89,47 @@ func (m *Memory) Reserve(ctx context.Context, charges []Charge) (*Reservation, D
 // up to eight charges.
 func (m *Memory) TryAcquire(_ context.Context, charges []Charge) (Decision, error) {
 	var buf [usualCharges]int
-	c, err := m.begin(charges, buf[:0])
+	order, now, err := m.begin(charges, buf[:0])
 	if err != nil {
 		return Decision{Refused: -1}, err
 	}
-	d, err := c.decide(nil)
+	d, err := decide(charges, nil, now.ns)
 	if err == nil && d.OK {
-		c.take()
+		take(charges)
 	}
-	c.unlock()
+	unlock(charges, order)
 	return d, err
 }
 
 // Peek answers as Reserve would and changes nothing.
 func (m *Memory) Peek(_ context.Context, charges []Charge) (Decision, error) {
 	var buf [usualCharges]int
-	c, err := m.begin(charges, buf[:0])
+	order, now, err := m.begin(charges, buf[:0])
 	if err != nil {
 		return Decision{Refused: -1}, err
 	}
-	d, err := c.decide(nil)
+	d, err := decide(charges, nil, now.ns)
 	if err == nil && d.OK {
-		c.describe(false)
+		describe(charges)
 	}
-	c.unlock()
+	unlock(charges, order)
 	return d, err
 }
 
 // Inc counts every charge without asking, or returns an error and counts none.
 func (m *Memory) Inc(_ context.Context, charges []Charge) error {
 	var buf [usualCharges]int
-	c, err := m.begin(charges, buf[:0])
+	order, _, err := m.begin(charges, buf[:0])
 	if err != nil {
 		return err
 	}
-	defer c.unlock()
+	defer unlock(charges, order)
 	for i := range charges {
-		if err := charges[i].Budget.checkRoom(charges[i].N); err != nil {
-			return err
+		if charges[i].N > charges[i].Budget.counter().room() {
+			return charges[i].errNoRoom()
 		}
 	}
-	c.take()
+	take(charges)
 	return nil
 }
 

@@ -41,24 +41,23 @@ type hold struct {
 	least          wide
 }
 
-// reserve takes the charges, whose budgets are locked. It is told the limiter,
-// which c knows too: were it copied from c, c would have to be on the heap.
-func (c *call) reserve(m *Memory, owner string) *Reservation {
-	r := &Reservation{memory: m, owner: owner, since: c.now.ns}
-	if len(c.order) <= len(r.few) {
-		r.holds = r.few[:len(c.order)]
+// reserve takes the charges, whose budgets are locked.
+func (m *Memory) reserve(charges []Charge, order []int, now instant, owner string) *Reservation {
+	r := &Reservation{memory: m, owner: owner, since: now.ns}
+	if len(order) <= len(r.few) {
+		r.holds = r.few[:len(order)]
 	} else {
-		r.holds = make([]hold, len(c.order))
+		r.holds = make([]hold, len(order))
 	}
-	c.hold(r.holds)
+	holdAll(r.holds, charges, order)
 	return r
 }
 
-// hold takes the charges into holds, in lock order.
-func (c *call) hold(holds []hold) {
-	for at, i := range c.order {
+// holdAll takes the charges into holds, in lock order.
+func holdAll(holds []hold, charges []Charge, order []int) {
+	for at, i := range order {
 		h := &holds[at]
-		h.budget, h.n, h.charge = c.charges[i].Budget, c.charges[i].N, uint32(i)
+		h.budget, h.n, h.charge = charges[i].Budget, charges[i].N, uint32(i)
 		h.epoch = h.budget.epoch()
 		if h.n > 0 {
 			h.budget.counter().hold(h)
