@@ -1,6 +1,9 @@
 package limiter
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // atOnce is the counter of an AtOnce. All that counts is held.
 type atOnce struct {
@@ -8,8 +11,12 @@ type atOnce struct {
 	now  int64
 	held int64
 	open int
-	mean time.Duration // how long a hold has lasted of late
+	pace *pace
 }
+
+// pace is how long holds have lasted of late, in nanoseconds. All budgets of a
+// family go by the same, so that dropping an idle one loses nothing.
+type pace struct{ mean atomic.Int64 }
 
 // What a caller is told who must wait for another call to end.
 const (
@@ -17,7 +24,7 @@ const (
 	longestGuess  = 15 * time.Second
 )
 
-func (a *atOnce) setTerms(t *terms) { a.rule = t.rule.(AtOnce) }
+func (a *atOnce) setTerms(t *terms) { a.rule, a.pace = t.rule.(AtOnce), t.pace }
 
 func (a *atOnce) advance(now instant) { a.now = max(a.now, now.ns) }
 
@@ -35,7 +42,7 @@ func (a *atOnce) wait(n int64) time.Duration {
 	if a.held <= a.rule.Limit-n {
 		return 0
 	}
-	return min(max(a.mean/time.Duration(a.rule.Limit), shortestGuess), longestGuess)
+	return min(max(time.Duration(a.pace.mean.Load()/a.rule.Limit), shortestGuess), longestGuess)
 }
 
 func (a *atOnce) after(time.Duration) int64 { return a.held }
@@ -46,7 +53,7 @@ func (a *atOnce) spend(int64) {}
 
 func (a *atOnce) hold(h *hold) {
 	a.held += h.n
-	a.open++
+	a.open += h.first()
 	h.place = uint64(a.now)
 }
 
@@ -54,12 +61,12 @@ func (a *atOnce) hold(h *hold) {
 // took: one part in eight of the mean is the newest.
 func (a *atOnce) settle(h *hold, _ int64) {
 	a.held -= h.n
-	a.open--
-	took := time.Duration(a.now - int64(h.place))
-	if a.mean == 0 {
-		a.mean = took
+	a.open -= h.first()
+	took, mean := a.now-int64(h.place), a.pace.mean.Load()
+	if mean == 0 {
+		mean = took
 	}
-	a.mean += (took - a.mean) / 8
+	a.pace.mean.Store(mean + (took-mean)/8) // of two at once one is lost: it is but a guess
 }
 
 func (a *atOnce) fresh() bool { return a.open == 0 }

@@ -26,7 +26,7 @@ type foreign struct {
 // again by [Budget.Own]. Like [Limiter.Budget] it panics on a rule that is not
 // valid.
 func NewBudget(owner Limiter, name string, rule Rule, own any) *Budget {
-	rule, generation := unrevised(rule)
+	rule, generation := unrevised(name, rule)
 	t := newTerms(nil, name, rule)
 	t.generation, t.foreign, t.lane = max(t.generation, generation), &foreign{owner, own}, laneTerms{}
 	return new(Budget).init(name, 0, t, instant{})
@@ -42,7 +42,7 @@ func (b *Budget) Revise(rule Rule) bool {
 	if t.foreign == nil {
 		panic("BUG: limiter: budget \"" + b.name + "\" is revised through its limiter")
 	}
-	rule, generation, newer := t.supersededBy(rule)
+	rule, generation, newer := t.supersededBy(b.name, rule)
 	if newer {
 		next := t.revised(b.name, rule, generation)
 		next.foreign = t.foreign

@@ -41,7 +41,7 @@ func (b *bucket) counted() (used, held int64) {
 func (b *bucket) describe() (used, held int64, open int, untilWhole time.Duration) {
 	used, held = b.counted()
 	if b.more != nil {
-		open = b.more.holds.n
+		open = b.more.holds.reservations
 	}
 	return used, held, open, time.Duration(b.deficit.ceilDiv(b.terms.Load().refill))
 }
@@ -103,5 +103,5 @@ func (b *bucket) settle(h *hold, used int64) {
 }
 
 func (b *bucket) fresh() bool {
-	return b.deficit.isZero() && (b.more == nil || b.more.holds.n == 0)
+	return b.deficit.isZero() && (b.more == nil || b.more.holds.oldest == nil)
 }

@@ -97,7 +97,7 @@ func newCounter(t *terms, now instant) counter {
 	case Total:
 		return &total{rule: r}
 	case AtOnce:
-		return &atOnce{rule: r, now: now.ns}
+		return &atOnce{rule: r, now: now.ns, pace: t.pace}
 	}
 	return nil
 }

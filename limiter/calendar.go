@@ -69,7 +69,7 @@ func (c *calendar) settle(h *hold, used int64) {
 		c.tally.settle(h, used)
 		return
 	}
-	c.open--
+	c.open -= h.first()
 }
 
 func (r CalendarQuota) zone() *time.Location {

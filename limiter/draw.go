@@ -66,10 +66,21 @@ func (r *Reservation) draw(more []Charge, order []int) {
 	}
 	if slices.ContainsFunc(more, func(c Charge) bool { return c.N > 0 }) {
 		holds := make([]hold, len(order))
+		for at, i := range order {
+			holds[at].again = r.holding(more[i].Budget)
+		}
 		holdAll(holds, more, order)
 		r.drawn = append(r.drawn, holds)
 	}
 	describe(more)
+}
+
+// holding reports whether the reservation holds some of a budget, under its
+// present kind of rule.
+func (r *Reservation) holding(b *Budget) bool {
+	held := func(h hold) bool { return h.budget == b && h.n > 0 && h.epoch == b.epoch() }
+	return slices.ContainsFunc(r.holds, held) ||
+		slices.ContainsFunc(r.drawn, func(draw []hold) bool { return slices.ContainsFunc(draw, held) })
 }
 
 // wait keeps turns for a draw that was refused, if only time is in its way.

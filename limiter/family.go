@@ -50,7 +50,7 @@ type familyShard struct {
 }
 
 // namesPerShard is how many names a shard has when the family is full.
-const namesPerShard = 512
+const namesPerShard = 256
 
 // Family returns a new family of budgets of this limiter. They can be charged
 // in one call with budgets of other families and with configured ones.
@@ -118,7 +118,7 @@ func (f *Family) Set(name string, rule Rule) *Budget {
 
 // termsOf returns the family's own terms if the rule is its own.
 func (f *Family) termsOf(name string, rule Rule) *terms {
-	rule, _ = unrevised(rule)
+	rule, _ = unrevised(name, rule)
 	if rule == f.terms.rule {
 		return f.terms
 	}

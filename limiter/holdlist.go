@@ -14,7 +14,7 @@ package limiter
 // one has seen every deficit a younger one has.
 type holdList struct {
 	oldest, youngest *hold
-	n                int
+	reservations     int // whose holds these are
 }
 
 // add puts h last, without a deficit seen yet.
@@ -27,7 +27,7 @@ func (l *holdList) add(h *hold) {
 		l.youngest.younger = h
 	}
 	l.youngest = h
-	l.n++
+	l.reservations += h.first()
 }
 
 func (l *holdList) remove(h *hold) {
@@ -42,7 +42,7 @@ func (l *holdList) remove(h *hold) {
 		h.younger.older = h.older
 	}
 	h.older, h.younger = nil, nil
-	l.n--
+	l.reservations -= h.first()
 }
 
 // observe notes the deficit the bucket has now. It must be called before the

@@ -40,7 +40,7 @@ func (m *Memory) Budget(name string, rule Rule) *Budget {
 	defer m.mu.Unlock()
 	b := m.budgets[name]
 	if b == nil {
-		rule, generation := unrevised(rule)
+		rule, generation := unrevised(name, rule)
 		t := newTerms(m, name, rule)
 		t.generation = max(t.generation, generation)
 		b = m.newBudget(name, t)
@@ -60,7 +60,7 @@ func (m *Memory) newBudget(name string, t *terms) *Budget {
 // revise takes a rule if it is newer. It is called with b.mu held.
 func (b *Budget) revise(rule Rule) {
 	t := b.terms.Load()
-	if rule, generation, newer := t.supersededBy(rule); newer {
+	if rule, generation, newer := t.supersededBy(b.name, rule); newer {
 		b.setTerms(t.revised(b.name, rule, generation), t.memory.now(true))
 	}
 }

@@ -31,7 +31,8 @@ type Reservation struct {
 type hold struct {
 	budget *Budget
 	n      int64  // 0: nothing was taken
-	charge uint32 // index in the caller's slice
+	charge uint16 // index in the caller's slice
+	again  bool   // the reservation holds some of this budget already
 	epoch  uint32 // which of the budget's counters, if its kind of rule changed
 	place  uint64 // window: the entry it is part of; calendar: the period; at once: the instant
 
@@ -57,7 +58,7 @@ func (m *Memory) reserve(charges []Charge, order []int, now instant, owner strin
 func holdAll(holds []hold, charges []Charge, order []int) {
 	for at, i := range order {
 		h := &holds[at]
-		h.budget, h.n, h.charge = charges[i].Budget, charges[i].N, uint32(i)
+		h.budget, h.n, h.charge = charges[i].Budget, charges[i].N, uint16(i)
 		h.epoch = h.budget.epoch()
 		if h.n > 0 {
 			h.budget.counter().hold(h)
@@ -65,6 +66,15 @@ func holdAll(holds []hold, charges []Charge, order []int) {
 			h.budget.rest().unspent++
 		}
 	}
+}
+
+// first is what a hold adds to the number of reservations open on a budget: 1
+// if it is the reservation's first there, else 0.
+func (h *hold) first() int {
+	if h.again {
+		return 0
+	}
+	return 1
 }
 
 // Settle replaces each reserved amount, and what was drawn on top of it, by

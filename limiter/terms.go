@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// terms is a rule made ready for use. It never changes; budgets under the same
-// rule may share it.
+// terms is a rule made ready for use. Budgets under the same rule may share it;
+// nothing in it changes but the pace.
 type terms struct {
 	memory     *Memory  // nil for budgets of another limiter
 	foreign    *foreign // then this
@@ -17,11 +17,11 @@ type terms struct {
 	generation int64
 	pinned     bool // set for this name alone: what would be made anew would differ
 	capacity   int64
-	wall       bool // the counter needs the wall clock
+	wall       bool  // the counter needs the wall clock
+	pace       *pace // of an AtOnce
 
 	// For a TokenBucket. A part is what comes back in 1/refill of a
 	// nanosecond; every parts are one unit.
-	bucket        bool
 	startsEmpty   bool
 	refill, every int64
 	size          wide // capacity in parts
@@ -38,8 +38,10 @@ func newTerms(m *Memory, name string, rule Rule) *terms {
 	switch r := rule.(type) {
 	case CalendarQuota:
 		t.wall = true
+	case AtOnce:
+		t.pace = new(pace)
 	case TokenBucket:
-		t.bucket, t.startsEmpty = true, r.StartEmpty
+		t.startsEmpty = r.StartEmpty
 		t.refill, t.every = r.Refill, int64(r.Every)
 		t.size = product(r.Size, t.every)
 		t.lane = newLaneTerms(r)
@@ -62,13 +64,16 @@ func check(rule Rule) error {
 func (t *terms) revised(name string, rule Rule, generation int64) *terms {
 	newer := newTerms(t.memory, name, rule)
 	newer.family, newer.generation, newer.lane = t.family, generation, laneTerms{}
+	if t.pace != nil && newer.pace != nil {
+		newer.pace = t.pace
+	}
 	return newer
 }
 
 // supersededBy reports whether a rule is newer than the one in force, and what
 // generation it is of: the one it names, or else the next if it differs.
-func (t *terms) supersededBy(rule Rule) (Rule, int64, bool) {
-	rule, generation := unrevised(rule)
+func (t *terms) supersededBy(name string, rule Rule) (Rule, int64, bool) {
+	rule, generation := unrevised(name, rule)
 	if generation == 0 {
 		return rule, t.generation + 1, rule != t.rule
 	}
@@ -80,12 +85,17 @@ func (t *terms) sameKind(other *terms) bool {
 	return reflect.TypeOf(t.rule) == reflect.TypeOf(other.rule)
 }
 
-// unrevised splits a rule from its generation, 0 if it has none.
-func unrevised(rule Rule) (Rule, int64) {
-	if r, ok := rule.(Revision); ok {
-		return r.Rule, r.Generation
+// unrevised splits a rule from its generation, 0 if it has none. It panics on
+// revisions that are not valid, as newTerms does on rules.
+func unrevised(name string, rule Rule) (Rule, int64) {
+	r, ok := rule.(Revision)
+	if !ok {
+		return rule, 0
 	}
-	return rule, 0
+	if err := r.Validate(); err != nil {
+		panic(fmt.Sprintf("BUG: limiter: budget %q: %v", name, err))
+	}
+	return r.Rule, r.Generation
 }
 
 // laneTerms is a TokenBucket in numbers small enough for a single word, for

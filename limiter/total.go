@@ -22,12 +22,12 @@ func (t *tally) spend(n int64) { t.used += n }
 
 func (t *tally) hold(h *hold) {
 	t.held += h.n
-	t.open++
+	t.open += h.first()
 }
 
 // settle ends a hold that still counts.
 func (t *tally) settle(h *hold, used int64) {
-	t.open--
+	t.open -= h.first()
 	t.held -= h.n
 	t.used += used
 }

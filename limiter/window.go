@@ -115,7 +115,7 @@ func (w *window) hold(h *hold) {
 	e.n += h.n
 	e.held += h.n
 	w.held += h.n
-	w.holding++
+	w.holding += h.first()
 	h.place = w.first + uint64(w.n-1)
 }
 
@@ -123,7 +123,7 @@ func (w *window) hold(h *hold) {
 // has left the window has nothing to give back, and must not be made up for by
 // a negative one: that would free room the window never had.
 func (w *window) settle(h *hold, used int64) {
-	w.holding--
+	w.holding -= h.first()
 	if h.place >= w.first {
 		e := w.at(int(h.place - w.first))
 		e.held -= h.n

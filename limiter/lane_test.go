@@ -1,0 +1,178 @@
+package limiter_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tokenfare/tokenfare/limiter"
+)
+
+// TestLaneDecidesAlike plays one history twice, where TryAcquire on the handle
+// is the only difference: the lane must not change an answer.
+func TestLaneDecidesAlike(t *testing.T) {
+	rules := []limiter.TokenBucket{
+		bucket(20, 7, time.Second), bucket(1000, 3, 7*time.Nanosecond), bucket(200_000, 200_000, time.Minute),
+		bucket(5, 1, 30*24*time.Hour), {Size: 100, Refill: 9, Every: time.Second, StartEmpty: true},
+		bucket(1<<60, 1<<40, time.Second), // too big for a lane
+	}
+	for seed := range uint64(120) {
+		synctest.Test(t, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 2))
+			rule := rules[int(seed)%len(rules)]
+			fast, slow := newDesk(t), newDesk(t)
+			a, b := fast.Budget("b", rule), slow.Budget("b", rule)
+			whole := time.Duration(float64(rule.Size) / float64(rule.Refill) * float64(rule.Every))
+			type pair struct{ fast, slow *limiter.Reservation }
+			var open []pair
+			ctx := context.Background()
+			for step := range 1000 {
+				n := random.Int64N(rule.Size/3 + 2)
+				switch random.IntN(16) {
+				case 0:
+					fast.inc(a, n)
+					slow.inc(b, n)
+				case 1:
+					r, _, _ := fast.Reserve(ctx, []limiter.Charge{{Budget: a, N: n}})
+					s, _, _ := slow.Reserve(ctx, []limiter.Charge{{Budget: b, N: n}})
+					open = append(open, pair{r, s})
+				case 2:
+					if len(open) > 0 {
+						fast.settle(open[0].fast, n)
+						slow.settle(open[0].slow, n)
+						open = open[1:]
+					}
+				case 3, 4, 5:
+					time.Sleep(time.Duration(random.Int64N(int64(whole)/3 + 2)))
+				case 6:
+					if step > 900 { // the lane is gone after that
+						rule.Size++
+						fast.Budget("b", rule)
+						slow.Budget("b", rule)
+					}
+				default:
+					ok, err := a.TryAcquire(ctx, n)
+					if want, _ := slow.take(b, n); err != nil || ok != want.OK {
+						t.Fatalf("seed %d, step %d, %+v: %d passes: %v, %v; want %v", seed, step, rule, n, ok, err, want.OK)
+					}
+				}
+				if random.IntN(8) == 0 {
+					if got, want := fast.state(a), slow.state(b); got != want {
+						t.Fatalf("seed %d, step %d, %+v: %+v, want %+v", seed, step, rule, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestLaneRacesTheLock has callers in the lane while others hold, settle,
+// count and change the rule: what passed is what the budget gave, exactly.
+func TestLaneRacesTheLock(t *testing.T) {
+	const callers, calls, size = 12, 4000, 30_000
+	m := limiter.NewMemory()
+	rule := bucket(size, 1, 1<<40)
+	b := m.Budget("b", rule)
+	ctx := context.Background()
+	var taken atomic.Int64
+	var wg sync.WaitGroup
+	for caller := range callers {
+		wg.Go(func() {
+			for i := range calls {
+				switch {
+				case caller == 0 && i%10 == 0:
+					r, d, err := m.Reserve(ctx, []limiter.Charge{{Budget: b, N: 5}})
+					if err != nil || r.Settle(ctx, []int64{2}) != nil {
+						t.Error(err)
+					}
+					if d.OK {
+						taken.Add(2)
+					}
+				case caller == 1 && i%100 == 0:
+					if err := m.Inc(ctx, []limiter.Charge{{Budget: b, N: 1}}); err != nil {
+						t.Error(err)
+					}
+					taken.Add(1)
+				case caller == 2 && i == calls/2:
+					m.Budget("b", bucket(size+7, 1, 1<<40))
+				default:
+					if ok, err := b.TryAcquire(ctx, 1); err != nil {
+						t.Error(err)
+					} else if ok {
+						taken.Add(1)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	charges := []limiter.Charge{{Budget: b}}
+	if _, err := m.Peek(ctx, charges); err != nil {
+		t.Fatal(err)
+	}
+	if s := charges[0].State; s.Used != taken.Load() || s.Limit != size+7 {
+		t.Errorf("%d taken, but %d used: %+v", taken.Load(), s.Used, s)
+	}
+}
+
+func TestHandleTryAcquire(t *testing.T) {
+	story(t, "zero passes and changes nothing", func(d *desk) {
+		b := d.Budget("b", bucket(5, 1, time.Second))
+		d.passes(b, 5)
+		if ok, err := b.TryAcquire(t.Context(), 0); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		d.counts(b, 5, 0)
+	})
+	story(t, "a negative amount is an error, in the lane, too", func(d *desk) {
+		b := d.Budget("b", bucket(5, 1, time.Second))
+		for range 3 {
+			if ok, err := b.TryAcquire(t.Context(), -1); ok || err == nil {
+				t.Fatal("took less than nothing")
+			}
+			if ok, err := b.TryAcquire(t.Context(), 1); !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+		}
+	})
+	story(t, "more than the capacity never passes", func(d *desk) {
+		b := d.Budget("b", bucket(5, 1, time.Second))
+		for range 2 {
+			if ok, err := b.TryAcquire(t.Context(), 6); ok || err != nil {
+				t.Fatal(ok, err)
+			}
+			if ok, _ := b.TryAcquire(t.Context(), 1); !ok {
+				t.Fatal("refused")
+			}
+		}
+	})
+	for name, rule := range map[string]limiter.Rule{
+		"window": window(5, time.Second, 0), "calendar": limiter.CalendarQuota{Limit: 5, Period: limiter.Hour},
+		"total": limiter.Total{Limit: 5},
+	} {
+		story(t, name, func(d *desk) {
+			b := d.Budget("b", rule)
+			for i := range 7 {
+				if ok, err := b.TryAcquire(t.Context(), 1); ok != (i < 5) || err != nil {
+					t.Fatalf("call %d passes: %v, %v", i, ok, err)
+				}
+			}
+		})
+	}
+	story(t, "at once only asks", func(d *desk) {
+		b := d.Budget("b", limiter.AtOnce{Limit: 1})
+		for range 2 {
+			if ok, err := b.TryAcquire(t.Context(), 1); !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+		}
+		d.reserve(b, 1)
+		if ok, _ := b.TryAcquire(t.Context(), 1); ok {
+			t.Fatal("passed a full limit")
+		}
+	})
+}
