@@ -137,7 +137,7 @@ func (b *Budget) epoch() uint32 {
 // enter brings the budget to the present.
 func (b *Budget) enter(now instant) {
 	if b.lane.Load() >= 0 {
-		b.closeLane(now.ns)
+		b.closeLane()
 	}
 	if b.more == nil || b.more.counter == nil {
 		(*bucket)(b).advance(now)

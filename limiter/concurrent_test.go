@@ -170,3 +170,43 @@ func TestBusyBucket(t *testing.T) {
 		}
 	})
 }
+
+// TestMillionCalls has a hundred goroutines make ten thousand calls each on
+// one budget, in every way there is to take for good: what passes is all the
+// budget had, and not one more.
+func TestMillionCalls(t *testing.T) {
+	const callers, calls, size = 100, 10_000, 600_000
+	m := limiter.NewMemory()
+	start := time.Now()
+	b := m.Budget("b", bucket(size, 1000, time.Second))
+	var passed atomic.Int64
+	var wg sync.WaitGroup
+	for caller := range callers {
+		wg.Go(func() {
+			ctx := context.Background()
+			mine := int64(0)
+			for range calls {
+				ok, err := b.TryAcquire(ctx, 1)
+				if caller%10 == 0 {
+					var d limiter.Decision
+					d, err = limiter.TryAcquire(ctx, m, []limiter.Charge{{Budget: b, N: 1}})
+					if d.OK {
+						mine++
+					}
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				if ok {
+					mine++
+				}
+			}
+			passed.Add(mine)
+		})
+	}
+	wg.Wait()
+	theory := size + int64(time.Since(start)/time.Millisecond) + 1
+	if got := passed.Load(); got < size || got > theory {
+		t.Errorf("%d passed, want from %d to %d", got, size, theory)
+	}
+}

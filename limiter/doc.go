@@ -2,6 +2,19 @@
 // would go over, and says exactly when a refused call could pass. It knows
 // names, amounts and time; what the amounts stand for is the caller's affair.
 //
+// # In ten lines
+//
+//	budgets := limiter.NewMemory()
+//	clients := budgets.Family(limiter.FamilyOptions{
+//		Rule: limiter.TokenBucket{Size: 100, Refill: 10, Every: time.Second},
+//	})
+//	...
+//	charges := []limiter.Charge{{Budget: clients.Budget(client), N: cost}}
+//	d, err := limiter.TryAcquire(ctx, budgets, charges)
+//	if err == nil && !d.OK {
+//		return tryAgainIn(d.RetryAfter)
+//	}
+//
 // # Words
 //
 // A [Budget] is one counter with a name. Its [Rule] says how much may be spent
@@ -12,16 +25,21 @@
 //   - [CalendarQuota]: so much an hour, day, week, month or quarter, in a time
 //     zone, as invoices have it.
 //   - [Total]: so much, once.
+//   - [AtOnce]: so many calls in flight.
 //
-// A [Charge] is an amount to take from a budget. One call may charge several
-// and takes all or none. The answer is a [Decision]; what each budget then
-// looks like is in the [State] of its charge.
+// Budgets named in a configuration come from [Limiter.Budget] and stay. Those
+// of names that turn up, such as client addresses, come from a [Family], which
+// makes and drops them unseen. A [Charge] is an amount to take from a budget.
+// One call may charge several and takes all or none. The answer is a
+// [Decision]; what each budget then looks like is in the [State] of its charge.
 //
 // # Which call
 //
-// [TryAcquire] is for callers who know the cost. Where it is known only
-// afterwards, [Limiter.Reserve] takes an estimate, and the [Reservation] is
-// settled at the true amount:
+// [TryAcquire] is for callers who know the cost; [Budget.TryAcquire] does the
+// same for one budget with a bare yes or no, in a few nanoseconds more than
+// reading the clock. Where the cost is known only afterwards,
+// [Limiter.Reserve] takes an estimate, and the [Reservation] is settled at the
+// true amount:
 //
 //	r, d, err := l.Reserve(ctx, charges)
 //	if err != nil {
@@ -36,10 +54,12 @@
 //
 // Until then the whole estimate is held: it counts, but is told apart from
 // what was used, so that a refusal caused by calls in flight (HeldOnly) is not
-// taken for an empty purse. What was not used goes back where it was taken,
-// never where it would let somebody spend it twice; what was used beyond the
-// estimate is debt, which time repays before anything more is admitted.
-// [Limiter.Inc] counts what cannot be refused any more. [Limiter.Peek] asks.
+// taken for an empty purse. Work that turns out to need more than its estimate
+// draws it ([Reservation.Draw]), ahead of calls that have not begun. What was
+// not used goes back where it was taken, never where it would let somebody
+// spend it twice; what was used beyond it is debt, which time repays before
+// anything more is admitted. [Limiter.Inc] counts what cannot be refused any
+// more. [Limiter.Peek] asks. [Memory.Open] lists who holds what.
 //
 // # Promises
 //
@@ -55,6 +75,7 @@
 //
 // It does not queue or sleep: the caller knows what waiting is worth. It does
 // not share budgets between processes; [Memory] forgets them when the process
-// ends. It does not drop budgets, so their names must not come from the
-// network. It does not end reservations that were forgotten: they stay held.
+// ends. Other limiters may do so behind the same interface, see [Backing]. It
+// does not end reservations that were forgotten, unless told to
+// ([Memory.SettleOlder]): they stay held.
 package limiter

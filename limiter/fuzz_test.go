@@ -105,12 +105,14 @@ func FuzzLane(f *testing.F) {
 			if want {
 				slow.spend(n)
 			}
-			ok, decided := fast.tryLane(terms, now, n)
-			if !decided || ok != want {
-				t.Fatalf("step %d at %d: %d passes the lane: %v (decided: %v), the bucket: %v", i, now, n, ok, decided, want)
+			v := fast.lane.Load()
+			if whole, fits := terms.lane.charged(v, now, n); fits != want {
+				t.Fatalf("step %d at %d: %d fits the lane: %v, the bucket: %v", i, now, n, fits, want)
+			} else if fits && !fast.lane.CompareAndSwap(v, whole) {
+				t.Fatal("nobody else is here")
 			}
 			if i%8 == 6 {
-				fast.enter(instant{ns: now})
+				fast.leaveLane(fast.lane.Swap(laneClosed), now)
 				if fast.deficit != slow.deficit {
 					t.Fatalf("step %d at %d: the lane left a deficit of %v, the bucket has %v", i, now, fast.deficit, slow.deficit)
 				}

@@ -31,8 +31,21 @@ const (
 func (b *Budget) TryAcquire(ctx context.Context, n int64) (bool, error) {
 	t := b.terms.Load()
 	if n > 0 && n <= t.capacity && t.lane.until > 0 {
-		if ok, decided := b.tryLane(t, int64(time.Since(t.memory.base)), n); decided {
-			return ok, nil
+		base := t.memory.base
+		now := int64(time.Since(base))
+		for v := b.lane.Load(); v >= 0 && now < t.lane.until; v = b.lane.Load() {
+			whole, fits := t.lane.charged(v, now, n)
+			if !fits {
+				// Others may have spent since the clock was read, and a bucket
+				// looks poorer at an earlier instant than they saw it.
+				now = int64(time.Since(base))
+				if whole, fits = t.lane.charged(v, now, n); !fits {
+					return false, nil
+				}
+			}
+			if b.lane.CompareAndSwap(v, whole) {
+				return true, nil
+			}
 		}
 	}
 	if t.memory == nil {
@@ -42,19 +55,12 @@ func (b *Budget) TryAcquire(ctx context.Context, n int64) (bool, error) {
 	return b.tryAcquire(t, n)
 }
 
-// tryLane decides on n, from 1 to the capacity, if the lane is open.
-func (b *Budget) tryLane(t *terms, now, n int64) (ok, decided bool) {
-	at, cost := now*t.lane.refill, n*t.lane.every
-	for v := b.lane.Load(); v >= 0 && now < t.lane.until; v = b.lane.Load() {
-		whole := max(v, at) + cost
-		if whole-at > t.lane.size {
-			return false, true
-		}
-		if b.lane.CompareAndSwap(v, whole) {
-			return true, true
-		}
-	}
-	return false, false
+// charged returns when the bucket will be whole after n more, from 1 to the
+// capacity, is taken now, and whether it fits.
+func (l *laneTerms) charged(whole, now, n int64) (int64, bool) {
+	at := now * l.refill
+	whole = max(whole, at) + n*l.every
+	return whole, whole-at <= l.size
 }
 
 // tryAcquire is TryAcquire where there is no open lane.
@@ -83,10 +89,15 @@ func (b *Budget) tryAcquire(t *terms, n int64) (bool, error) {
 	return true, nil
 }
 
-// closeLane takes the state back under the lock.
-func (b *Budget) closeLane(now int64) {
-	l := &b.terms.Load().lane
+// closeLane takes the state back under the lock. The instant it is taken at is
+// no earlier than what callers in the lane have seen.
+func (b *Budget) closeLane() {
 	v := b.lane.Swap(laneClosed)
+	b.leaveLane(v, b.terms.Load().memory.now(false).ns)
+}
+
+func (b *Budget) leaveLane(v, now int64) {
+	l := &b.terms.Load().lane
 	b.now = max(b.now, now)
 	b.deficit = product(wide{lo: uint64(v)}.minus(product(b.now, l.refill)).narrow(), l.divisor)
 }

@@ -1,0 +1,72 @@
+package limiter
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// TestClockStandsStillOrStepsBack plays a history under a clock that does, and
+// under one that only ever goes on: an instant before the last one seen counts
+// as that, so that nothing comes back twice.
+func TestClockStandsStillOrStepsBack(t *testing.T) {
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		rules := []Rule{
+			TokenBucket{Size: 20, Refill: 7, Every: 13}, TokenBucket{Size: 9, Refill: 1, Every: 50, StartEmpty: true},
+			SlidingWindow{Limit: 20, Window: 40}, SlidingWindow{Limit: 20, Window: 60, Grain: 7},
+			Total{Limit: 500}, AtOnce{Limit: 30},
+		}
+		rule := rules[int(seed)%len(rules)]
+		stepping := new(Budget).init("stepping", 1, newTerms(new(Memory), "b", rule), instant{ns: 1000})
+		steady := new(Budget).init("steady", 2, newTerms(new(Memory), "b", rule), instant{ns: 1000})
+		now, latest := int64(1000), int64(1000)
+		type pair struct{ stepping, steady *hold }
+		var open []pair
+		for step := range 400 {
+			switch random.IntN(4) {
+			case 0:
+				now -= random.Int64N(50)
+			case 1:
+				now += random.Int64N(80)
+			}
+			latest = max(latest, now)
+			stepping.enter(instant{ns: now})
+			steady.enter(instant{ns: latest})
+			n := 1 + random.Int64N(rule.Capacity()/2)
+			if got, want := stepping.counter().wait(n), steady.counter().wait(n); got != want {
+				t.Fatalf("seed %d, step %d, %+v: %d waits %v, want %v", seed, step, rule, n, got, want)
+			}
+			switch {
+			case random.IntN(3) == 0 && len(open) > 0:
+				p := open[0]
+				open = open[1:]
+				used := random.Int64N(p.steady.n + 1)
+				stepping.counter().settle(p.stepping, used)
+				steady.counter().settle(p.steady, used)
+			case steady.fits(n, nil, latest):
+				p := pair{&hold{budget: stepping, n: n}, &hold{budget: steady, n: n}}
+				stepping.counter().hold(p.stepping)
+				steady.counter().hold(p.steady)
+				open = append(open, p)
+			}
+			if u, h := stepping.counter().counted(); u < 0 || h < 0 {
+				t.Fatalf("seed %d, step %d: %d used, %d held", seed, step, u, h)
+			}
+		}
+	}
+}
+
+// TestClockReadLate has a caller read the clock long before it gets to its
+// budget, and others spend meanwhile: it must be answered for the present.
+func TestClockReadLate(t *testing.T) {
+	l := newLaneTerms(TokenBucket{Size: 10, Refill: 10, Every: time.Second})
+	early, late := int64(time.Second), int64(2*time.Second)
+	whole, _ := l.charged(0, late, 1)
+	if _, fits := l.charged(whole, early, 1); fits {
+		t.Fatal("the story has changed: the early clock is enough")
+	}
+	if _, fits := l.charged(whole, late, 9); !fits {
+		t.Fatal("refused at the present instant")
+	}
+}
