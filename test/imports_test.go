@@ -26,6 +26,7 @@ var arrows = map[string][]string{
 	"proxy/limit":             {"cost"},
 	"proxy/wire":              {"cost", "github.com/go-json-experiment/json/jsontext"},
 	"proxy/upstream":          {},
+	"proxy/httplimit":         {"limiter", "proxy/wire", "github.com/go-chi/chi/v5"},
 	"proxy":                   {"limiter", "cost", "proxy/limit", "proxy/wire", "proxy/upstream", "github.com/go-chi/chi/v5", "github.com/prometheus/client_golang"},
 	"cmd/tokenfare":           {"*"},
 	"cmd/tokenfare/simulated": {"cost", "github.com/go-json-experiment/json/jsontext"},
@@ -33,6 +34,8 @@ var arrows = map[string][]string{
 	"test/bench":              {"*"},
 	"test/fakeopenai":         {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"test/harness":            {},
+
+	"limiter/examples/perclient": {"limiter"},
 }
 
 // withHTTP are the subpackages of proxy that may import net/http; the others know formats, numbers and sentences only.
