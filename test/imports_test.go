@@ -35,7 +35,8 @@ var arrows = map[string][]string{
 	"test/fakeopenai":         {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"test/harness":            {},
 
-	"limiter/examples/perclient": {"limiter"},
+	"limiter/examples/perclient":     {"limiter"},
+	"limiter/examples/slidingwindow": {"limiter"},
 }
 
 // withHTTP are the subpackages of proxy that may import net/http; the others know formats, numbers and sentences only.
