@@ -13,7 +13,7 @@ import (
 //
 // Whatever needs more (several charges at once, a hold, a draw's turn, Inc)
 // closes the lane under the budget's lock and works on the state there;
-// TryAcquire opens it again when it finds nothing in the way. A budget whose
+// TryAcquire of one charge opens it again when it finds nothing in the way. A budget whose
 // rule was changed has no lane any more, so that no late swap can mistake the
 // parts of one rule for those of another.
 
@@ -25,27 +25,14 @@ const (
 
 // TryAcquire takes n, or nothing and returns false: the fastest way for
 // callers who know the cost, charge one budget, and need not know when a
-// refused call would pass ([Limiter.Peek] tells). n = 0 always passes and
-// changes nothing. An error means misuse, or a store that could not answer;
-// memory never looks at the context.
+// refused call would pass ([TryAcquire] and [Limiter.Peek] tell). n = 0 always
+// passes and changes nothing. An error means misuse, or a store that could not
+// answer; memory never looks at the context.
 func (b *Budget) TryAcquire(ctx context.Context, n int64) (bool, error) {
 	t := b.terms.Load()
 	if n > 0 && n <= t.capacity && t.lane.until > 0 {
-		base := t.memory.base
-		now := int64(time.Since(base))
-		for v := b.lane.Load(); v >= 0 && now < t.lane.until; v = b.lane.Load() {
-			whole, fits := t.lane.charged(v, now, n)
-			if !fits {
-				// Others may have spent since the clock was read, and a bucket
-				// looks poorer at an earlier instant than they saw it.
-				now = int64(time.Since(base))
-				if whole, fits = t.lane.charged(v, now, n); !fits {
-					return false, nil
-				}
-			}
-			if b.lane.CompareAndSwap(v, whole) {
-				return true, nil
-			}
+		if _, _, ok, decided := b.passLane(t, n); decided {
+			return ok, nil
 		}
 	}
 	if t.memory == nil {
@@ -55,6 +42,28 @@ func (b *Budget) TryAcquire(ctx context.Context, n int64) (bool, error) {
 	return b.tryAcquire(t, n)
 }
 
+// passLane takes n, from 1 to the capacity, if the lane is open, and returns
+// what the word says after it and the instant of the decision.
+func (b *Budget) passLane(t *terms, n int64) (whole, now int64, ok, decided bool) {
+	base := t.memory.base
+	now = int64(time.Since(base))
+	for v := b.lane.Load(); v >= 0 && now < t.lane.until; v = b.lane.Load() {
+		whole, ok = t.lane.charged(v, now, n)
+		if !ok {
+			// Others may have spent since the clock was read, and a bucket
+			// looks poorer at an earlier instant than they saw it.
+			now = int64(time.Since(base))
+			if whole, ok = t.lane.charged(v, now, n); !ok {
+				return v, now, false, true
+			}
+		}
+		if b.lane.CompareAndSwap(v, whole) {
+			return whole, now, true, true
+		}
+	}
+	return 0, 0, false, false
+}
+
 // charged returns when the bucket will be whole after n more, from 1 to the
 // capacity, is taken now, and whether it fits.
 func (l *laneTerms) charged(whole, now, n int64) (int64, bool) {
@@ -62,6 +71,32 @@ func (l *laneTerms) charged(whole, now, n int64) (int64, bool) {
 	whole = max(whole, at) + n*l.every
 	return whole, whole-at <= l.size
 }
+
+// passLane is the budget's, with the decision and the state.
+func (c *Charge) passLane() (d Decision, decided bool) {
+	t := c.Budget.terms.Load()
+	if c.N < 1 || c.N > t.capacity || t.lane.until == 0 {
+		return d, false
+	}
+	whole, now, ok, decided := c.Budget.passLane(t, c.N)
+	if !decided {
+		return d, false
+	}
+	l := &t.lane
+	deficit := max(0, whole-now*l.refill)
+	used := ceilDiv(deficit, l.every)
+	s := &c.State
+	s.Limit, s.Used, s.Held, s.Open, s.Remaining = t.capacity, used, 0, 0, t.capacity-used
+	s.ResetAfter, s.LeftAfterWaiting = time.Duration(ceilDiv(deficit, l.refill)), used
+	if ok {
+		return Decision{OK: true, Refused: -1}, true
+	}
+	wait := ceilDiv(deficit+c.N*l.every-l.size, l.refill)
+	s.LeftAfterWaiting = ceilDiv(max(0, deficit-wait*l.refill), l.every)
+	return Decision{RetryAfter: time.Duration(wait)}, true
+}
+
+func ceilDiv(a, by int64) int64 { return (a + by - 1) / by }
 
 // tryAcquire is TryAcquire where there is no open lane.
 func (b *Budget) tryAcquire(t *terms, n int64) (bool, error) {

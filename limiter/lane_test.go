@@ -12,8 +12,9 @@ import (
 	"github.com/tokenfare/tokenfare/limiter"
 )
 
-// TestLaneDecidesAlike plays one history twice, where TryAcquire on the handle
-// is the only difference: the lane must not change an answer.
+// TestLaneDecidesAlike plays one history twice: once with calls that charge one
+// budget, once with calls that charge another besides, so that there is never
+// a lane. It must not change an answer.
 func TestLaneDecidesAlike(t *testing.T) {
 	rules := []limiter.TokenBucket{
 		bucket(20, 7, time.Second), bucket(1000, 3, 7*time.Nanosecond), bucket(200_000, 200_000, time.Minute),
@@ -26,6 +27,7 @@ func TestLaneDecidesAlike(t *testing.T) {
 			rule := rules[int(seed)%len(rules)]
 			fast, slow := newDesk(t), newDesk(t)
 			a, b := fast.Budget("b", rule), slow.Budget("b", rule)
+			besides := slow.Budget("besides", limiter.Total{Limit: 1 << 60})
 			whole := time.Duration(float64(rule.Size) / float64(rule.Refill) * float64(rule.Every))
 			type pair struct{ fast, slow *limiter.Reservation }
 			var open []pair
@@ -55,9 +57,19 @@ func TestLaneDecidesAlike(t *testing.T) {
 						slow.Budget("b", rule)
 					}
 				default:
-					ok, err := a.TryAcquire(ctx, n)
-					if want, _ := slow.take(b, n); err != nil || ok != want.OK {
-						t.Fatalf("seed %d, step %d, %+v: %d passes: %v, %v; want %v", seed, step, rule, n, ok, err, want.OK)
+					want := []limiter.Charge{{Budget: b, N: n}, {Budget: besides, N: 1}}
+					decision, err := limiter.TryAcquire(ctx, slow, want)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if random.IntN(2) == 0 {
+						if ok, err := a.TryAcquire(ctx, n); err != nil || ok != decision.OK {
+							t.Fatalf("seed %d, step %d, %+v: %d passes: %v, %v; want %+v", seed, step, rule, n, ok, err, decision)
+						}
+						break
+					}
+					if got, s := fast.take(a, n); got != decision || s != want[0].State {
+						t.Fatalf("seed %d, step %d, %+v, %d:\n%+v, %+v, want\n%+v, %+v", seed, step, rule, n, got, s, decision, want[0].State)
 					}
 				}
 				if random.IntN(8) == 0 {

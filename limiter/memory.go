@@ -88,6 +88,12 @@ func (m *Memory) Reserve(ctx context.Context, charges []Charge) (*Reservation, D
 // TryAcquire takes every charge or none, for good, and allocates nothing for
 // up to eight charges.
 func (m *Memory) TryAcquire(_ context.Context, charges []Charge) (Decision, error) {
+	single := len(charges) == 1
+	if single && charges[0].check(m, 0) == nil {
+		if d, decided := charges[0].passLane(); decided {
+			return d, nil
+		}
+	}
 	var buf [usualCharges]int
 	order, now, err := m.begin(charges, buf[:0])
 	if err != nil {
@@ -96,6 +102,9 @@ func (m *Memory) TryAcquire(_ context.Context, charges []Charge) (Decision, erro
 	d, err := decide(charges, nil, now.ns)
 	if err == nil && d.OK {
 		take(charges)
+		if single {
+			charges[0].Budget.openLane()
+		}
 	}
 	unlock(charges, order)
 	return d, err
