@@ -21,6 +21,7 @@ const module = "github.com/tokenfare/tokenfare"
 // the day it is built.
 var arrows = map[string][]string{
 	"limiter":                 {},
+	"limiter/limitertest":     {"limiter", "pgregory.net/rapid"},
 	"cost":                    {"cost/bpe"},
 	"cost/bpe":                {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"proxy/limit":             {"cost"},
@@ -35,6 +36,7 @@ var arrows = map[string][]string{
 	"test/fakeopenai":         {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"test/harness":            {},
 
+	"limiter/examples/lockfree":      {"limiter", "github.com/prometheus/client_golang"},
 	"limiter/examples/perclient":     {"limiter"},
 	"limiter/examples/slidingwindow": {"limiter"},
 }
