@@ -152,9 +152,7 @@ func describe(charges []Charge) {
 		used, held, open, untilWhole := b.counter().describe()
 		left, capacity := used+held, b.terms.Load().capacity
 		s.Limit, s.Used, s.Held, s.Open = capacity, used, held, open
-		s.ResetAfter, s.Remaining, s.LeftAfterWaiting = untilWhole, max(0, capacity-left), left
-		if b.more != nil && len(b.more.turns) > 0 {
-			s.Remaining = max(0, s.Remaining-sum(b.more.turns))
-		}
+		s.ResetAfter, s.LeftAfterWaiting = untilWhole, left
+		s.Remaining = b.beside(capacity - left)
 	}
 }

@@ -33,6 +33,15 @@ func (r *Reservation) Draw(ctx context.Context, more []Charge) (Decision, error)
 	if r.ended {
 		return refused, errors.New("limiter: draw on a reservation that has ended")
 	}
+	d, err := r.try(more)
+	if err == nil && r.waiting {
+		r.giveUpTurns(more)
+	}
+	return d, err
+}
+
+func (r *Reservation) try(more []Charge) (Decision, error) {
+	refused := Decision{Refused: -1}
 	var buf [usualCharges]int
 	order, now, err := r.memory.begin(more, buf[:0])
 	if err != nil {
@@ -75,6 +84,21 @@ func (r *Reservation) draw(more []Charge, order []int) {
 	describe(more)
 }
 
+// giveUpTurns gives up those that an earlier draw has kept on other budgets.
+func (r *Reservation) giveUpTurns(more []Charge) {
+	for i := range r.holds {
+		b := r.holds[i].budget
+		if slices.ContainsFunc(more, func(c Charge) bool { return c.Budget == b }) {
+			continue
+		}
+		b.mu.Lock()
+		if b.more != nil {
+			b.more.giveUpTurn(r)
+		}
+		b.mu.Unlock()
+	}
+}
+
 // holding reports whether the reservation holds some of a budget, under its
 // present kind of rule.
 func (r *Reservation) holding(b *Budget) bool {
@@ -94,5 +118,7 @@ func (r *Reservation) wait(more []Charge, d Decision, now int64) {
 		case r.waiting && c.Budget.more != nil:
 			c.Budget.more.giveUpTurn(r)
 		}
+		s := &more[i].State
+		s.Remaining = more[i].Budget.beside(s.Limit - s.Used - s.Held)
 	}
 }

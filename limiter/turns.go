@@ -81,6 +81,15 @@ func (b *Budget) wait(n int64, by *Reservation, now int64) time.Duration {
 	}
 }
 
+// beside returns what of an amount is there to be taken beside the draws that
+// wait, at least 0.
+func (b *Budget) beside(n int64) int64 {
+	if n > 0 && b.more != nil && len(b.more.turns) > 0 {
+		n -= min(n, sum(b.more.turns))
+	}
+	return max(0, n)
+}
+
 // sum adds up what draws wait for, at most the largest int64.
 func sum(turns []turn) int64 {
 	n := int64(0)

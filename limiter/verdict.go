@@ -50,7 +50,9 @@ func (c *Charge) judge(by *Reservation, now int64) verdict {
 	v := verdict{wait: wait, noRoom: wait == 0 && b.noRoom(c.N), tooBig: c.N > t.capacity}
 	if wait > 0 && !v.tooBig {
 		v.held = b.counter().fitsWithoutHeld(c.N)
-		_, v.atOnce = t.rule.(AtOnce)
+		if _, v.atOnce = t.rule.(AtOnce); v.atOnce { // be it for a draw's turn
+			v.wait = max(v.wait, shortestGuess)
+		}
 	}
 	return v
 }
