@@ -1,6 +1,7 @@
 package limiter
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -65,7 +66,7 @@ func (b *Budget) wait(n int64, by *Reservation, now int64) time.Duration {
 		return c.wait(n)
 	}
 	before = slices.Clone(before)
-	slices.SortFunc(before, func(a, b turn) int { return int(min(1, max(-1, a.until-b.until))) })
+	slices.SortFunc(before, func(a, b turn) int { return cmp.Compare(a.until, b.until) })
 	ahead := sum(before)
 	best := Never
 	for lapsed := now; ; {

@@ -55,3 +55,6 @@ go run "$golangci" run
 
 say "go test"
 go test -race -shuffle=on -timeout 20m ./...
+
+say "go test of the benchmarks' own module"
+(cd test/limitbench && go vet ./... && go run "$golangci" run --config ../../.golangci.yml && go test -race -timeout 5m ./...)
