@@ -146,7 +146,6 @@ func (x *exchange) receive(resp *http.Response) error {
 		Stream: sse, Withhold: sse && x.withhold,
 		Count: func(text string) int64 { return x.server.options.Estimator.Count(x.facts, text) },
 	})
-	resp.Body = x.answer
 	if sse && x.withhold {
 		resp.Header.Del("Content-Length") // what is withheld is missing from it
 		resp.ContentLength = -1
@@ -154,8 +153,24 @@ func (x *exchange) receive(resp *http.Response) error {
 	if !sse && resp.ContentLength >= 0 && resp.ContentLength <= readAhead {
 		return x.settleAhead(resp)
 	}
+	resp.Body = lastWord{x.answer, x}
 	x.writeBudgets(resp.Request.Context(), resp.Header)
 	return nil
+}
+
+// lastWord settles an exchange when its answer is complete, before the end of it is passed on. A client that has read it, and
+// many read no further than [DONE], may call again at once: it must not find its own call among those that still run.
+type lastWord struct {
+	*wire.Answer
+	exchange *exchange
+}
+
+func (l lastWord) Read(p []byte) (int, error) {
+	n, err := l.Answer.Read(p)
+	if l.Complete() {
+		l.exchange.end(endedAnswer)
+	}
+	return n, err
 }
 
 // settleAhead reads a short plain answer whole and settles it, so that its headers carry what it cost and what is left after it.

@@ -85,6 +85,19 @@ func (a *Answer) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Complete reports whether the answer has said all it has to say: [DONE] was read, or the JSON value has ended. What may still
+// follow is nobody's.
+func (a *Answer) Complete() bool {
+	switch {
+	case a.report != nil:
+		return a.report.Complete
+	case a.stream:
+		return a.sse.done
+	default:
+		return a.scan.valid()
+	}
+}
+
 // fill reads something or fails; readers that return nothing too often fail, too.
 func (a *Answer) fill(p []byte) (n int, err error) {
 	if a.err != nil {
@@ -170,16 +183,13 @@ func (a *Answer) sift(at int) {
 	}
 }
 
-// Report says what was seen, after reading has ended, however it ended. The text is counted unless the answer is
+// Report says what was seen, after reading has ended, however it ended, or the answer is complete. The text is counted unless the answer is
 // complete and reports a plausible usage, since then nobody needs to know. Later calls return the same.
 func (a *Answer) Report() Report {
 	if a.report != nil {
 		return *a.report
 	}
-	r := &Report{SawOutput: a.text.seen, Complete: a.sse.done}
-	if !a.stream {
-		r.Complete = a.scan.valid()
-	}
+	r := &Report{SawOutput: a.text.seen, Complete: a.Complete()}
 	a.endEvent() // an answer may end without the empty line, and a JSON value is like one event
 	r.Usage, r.Reported, r.Invalid = a.usage.final(), a.usage.reported, a.usage.invalid
 	settled := r.Complete && r.Reported && !r.Invalid && r.Usage.Input > 0 && (r.Usage.Output > 0 || !r.SawOutput)

@@ -232,3 +232,48 @@ func expectRead(t *testing.T, r io.Reader, want string) {
 		t.Errorf("read %q, %v, want %q", buf[:n], err, want)
 	}
 }
+
+// TestAnswerIsCompleteBeforeItsEnd: with the piece that completes an answer it is known to be complete, a report made then is the
+// one that would be made at the end, and what follows passes all the same.
+func TestAnswerIsCompleteBeforeItsEnd(t *testing.T) {
+	tail := helloEvent + usageEvent
+	for name, c := range map[string]struct {
+		pieces []string
+		stream bool
+		at     int // of the pieces
+	}{
+		"stream":                {[]string{helloEvent, tail, doneEvent}, true, 2},
+		"done and its end":      {[]string{tail, "data: [DONE]", "\n", "\n"}, true, 1},
+		"done in pieces":        {[]string{tail, "data: [DO", "NE]\n\n"}, true, 2},
+		"comments after it":     {[]string{tail, doneEvent, ": bye\n\n"}, true, 1},
+		"plain":                 {[]string{`{"usage":{"prompt_tokens":9,"completion_tokens":6,`, `"total_tokens":15}}`, "\n"}, false, 1},
+		"plain, in small steps": {[]string{`{"usage":{"prompt_tokens":9,"completion_tokens":6,"total_tokens":15}`, "}", " ", "\n"}, false, 1},
+	} {
+		for _, withhold := range []bool{false, true} {
+			options := AnswerOptions{Stream: c.stream, Withhold: withhold, Count: countWords}
+			late := NewAnswer(&scripted{pieces: slices.Clone(c.pieces)}, options)
+			whole, _ := io.ReadAll(late)
+			early := NewAnswer(&scripted{pieces: slices.Clone(c.pieces)}, options)
+			var got []byte
+			for piece := make([]byte, 4096); ; {
+				n, err := early.Read(piece)
+				got = append(got, piece[:n]...)
+				// Read passes on no more than one piece at a time.
+				if early.Complete() {
+					early.Report()
+				} else if !withhold && len(got) >= len(strings.Join(c.pieces[:c.at+1], "")) {
+					t.Errorf("%s: not complete after %q", name, got)
+				}
+				if err != nil {
+					break
+				}
+			}
+			if !early.Complete() || string(got) != string(whole) {
+				t.Errorf("%s: complete %v; passed %q, want %q", name, early.Complete(), got, whole)
+			}
+			if diff := cmp.Diff(late.Report(), early.Report()); diff != "" || !early.Report().Complete {
+				t.Errorf("%s: the early report differs (-late +early):\n%s", name, diff)
+			}
+		}
+	}
+}
