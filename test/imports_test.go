@@ -36,6 +36,8 @@ var arrows = map[string][]string{
 	"test/fakeopenai":         {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"test/harness":            {},
 
+	"limiter/examples":               {},
+	"limiter/examples/gate":          {"limiter"},
 	"limiter/examples/lockfree":      {"limiter", "github.com/prometheus/client_golang"},
 	"limiter/examples/perclient":     {"limiter"},
 	"limiter/examples/slidingwindow": {"limiter"},
