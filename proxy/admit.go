@@ -201,8 +201,10 @@ func (x *exchange) countedDraws() draws {
 	return counted
 }
 
-// watch notes what the limits that only observe would have said.
+// watch notes what the limits that only observe would have said. Those on calls at once hold the call, for what they would say
+// hangs on who runs meanwhile; the others count it when it has ended.
 func (x *exchange) watch(ctx context.Context) error {
+	var running draws
 	for i, b := range x.observed.budgets {
 		n := b.reserve(x.estimate.Input, x.estimate.MaxOutput, x.facts.Price)
 		if !b.counts() {
@@ -210,11 +212,27 @@ func (x *exchange) watch(ctx context.Context) error {
 			continue
 		}
 		x.observed.charges[i].N = n
+		if b.atOnce() {
+			running.add(b)
+			continue
+		}
 		d, err := x.server.options.Limiter.Peek(ctx, x.observed.charges[i:i+1])
 		if err != nil {
 			return fmt.Errorf("observe %s: %w", b, err)
 		}
 		x.server.metrics.watched(b, d.OK)
+	}
+	if len(running.budgets) == 0 {
+		return nil
+	}
+	running.size(0, 0, cost.Price{})
+	held, _, err := x.server.options.Limiter.Reserve(ctx, running.charges)
+	if err != nil {
+		return fmt.Errorf("observe calls at once: %w", err)
+	}
+	x.watched = held
+	for i, b := range running.budgets {
+		x.server.metrics.watched(b, running.charges[i].State.Held <= b.limit.Amount)
 	}
 	return nil
 }

@@ -46,11 +46,19 @@ func ruleOf(l limit.Limit, zone *time.Location) (limiter.Rule, error) {
 		rule = limiter.CalendarQuota{Limit: l.Amount, Period: periodOf[l.Period], Zone: zone}
 	case limit.InTotal:
 		rule = limiter.Total{Limit: l.Amount}
+	case limit.AtOnce:
+		rule = limiter.AtOnce{Limit: l.Amount}
+		if l.Observe {
+			rule = limiter.AtOnce{Limit: everybody} // the calls must be held to be counted, and none may be refused
+		}
 	default:
 		return nil, fmt.Errorf("kind %v has no rule", l.Kind)
 	}
 	return rule, rule.Validate()
 }
+
+// everybody is more calls than there can ever be at once.
+const everybody = 1 << 40
 
 var periodOf = map[limit.Period]limiter.Period{
 	limit.Hour: limiter.Hour, limit.Day: limiter.Day, limit.Week: limiter.Week,
@@ -68,6 +76,17 @@ func (b *budget) String() string { return fmt.Sprintf("%s, budget %q", b.owner, 
 
 // refills reports whether waiting a while gives room again, rather than the turn of a period or nothing.
 func (b *budget) refills() bool { return b.limit.Kind == limit.Per || b.limit.Kind == limit.InAny }
+
+// atOnce reports whether the budget limits calls at once: whoever waits for it waits for one of them to end.
+func (b *budget) atOnce() bool { return b.limit.Kind == limit.AtOnce }
+
+// remaining is what the budget has left in a state. One that only observes calls at once has more room than its limit says.
+func (b *budget) remaining(s limiter.State) int64 {
+	if b.atOnce() {
+		return max(0, b.limit.Amount-s.Held)
+	}
+	return s.Remaining
+}
 
 // expired reports whether the limit's "until" date has passed.
 func (b *budget) expired(now time.Time) bool {

@@ -38,6 +38,7 @@ type exchange struct {
 	fresh    bool  // the states in draws are those of now
 	observed draws // of limits that only watch
 	held     *limiter.Reservation
+	watched  *limiter.Reservation // its place among the calls at once of limits that only watch
 
 	// forward
 	cancel     context.CancelCauseFunc

@@ -36,13 +36,22 @@ func pick(h http.Header, names []string) http.Header {
 // budgets, which budget is the tightest of all, and what this call holds.
 func (x *exchange) writeBudgets(ctx context.Context, h http.Header) {
 	d := x.states(ctx)
-	if b, s := d.tightest(isTokens); b != nil {
+	if b, s := d.tightest((*budget).limitsTokens); b != nil {
 		writeLimit(h, "tokens", s)
 	}
-	if b, s := d.tightest(isRequests); b != nil {
+	if b, s := d.tightest((*budget).limitsRequests); b != nil {
 		writeLimit(h, "requests", s)
 	}
-	if b, _ := d.tightest(isAny); b != nil && h.Get("x-tokenfare-budget") == "" {
+	running, s := d.tightest((*budget).atOnce)
+	if running != nil {
+		h.Set("x-ratelimit-limit-at-once", strconv.FormatInt(s.Limit, 10))
+		h.Set("x-ratelimit-remaining-at-once", strconv.FormatInt(s.Remaining, 10))
+	}
+	b, _ := d.tightest((*budget).limitsUse)
+	if b == nil {
+		b = running
+	}
+	if b != nil && h.Get("x-tokenfare-budget") == "" {
 		h.Set("x-tokenfare-budget", headerText(b))
 	}
 	if x.sent.begun && len(x.draws.budgets) > 0 {
@@ -61,13 +70,13 @@ func writeLimit(h http.Header, what string, s limiter.State) {
 	}
 }
 
-// tightest returns the budget, among those of the units wanted, with the smallest share left.
-func (d *draws) tightest(wanted func(limit.Unit) bool) (*budget, limiter.State) {
+// tightest returns the budget, among those wanted, with the smallest share left.
+func (d *draws) tightest(wanted func(*budget) bool) (*budget, limiter.State) {
 	var found *budget
 	var state limiter.State
 	for i, b := range d.budgets {
 		s := d.charges[i].State
-		if !wanted(b.limit.Unit) || s.Limit <= 0 {
+		if !wanted(b) || s.Limit <= 0 {
 			continue
 		}
 		// Shares are compared in floating point: they only choose what to show.
@@ -78,6 +87,11 @@ func (d *draws) tightest(wanted func(limit.Unit) bool) (*budget, limiter.State) 
 	return found, state
 }
 
-func isAny(limit.Unit) bool        { return true }
-func isRequests(u limit.Unit) bool { return u == limit.Requests }
-func isTokens(u limit.Unit) bool   { return u != limit.Requests && u != limit.Dollars }
+// limitsUse reports whether what is left of the budget says how much more can be used. Of calls at once a share is left as long
+// as they run, and all of it a moment later: clients that pace themselves by x-ratelimit-remaining-requests must not see it there.
+func (b *budget) limitsUse() bool { return !b.atOnce() }
+
+func (b *budget) limitsRequests() bool { return b.limitsUse() && b.limit.Unit == limit.Requests }
+func (b *budget) limitsTokens() bool {
+	return b.limit.Unit != limit.Requests && b.limit.Unit != limit.Dollars
+}

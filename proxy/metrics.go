@@ -190,7 +190,7 @@ func (l *levels) Collect(out chan<- prometheus.Metric) {
 	for _, b := range p.budgets {
 		charge := []limiter.Charge{{Budget: b.handle}}
 		if _, err := l.server.options.Limiter.Peek(ctx, charge); err == nil {
-			out <- prometheus.MustNewConstMetric(levelDesc, prometheus.GaugeValue, float64(charge[0].State.Remaining), b.owner.label(), b.limit.Text)
+			out <- prometheus.MustNewConstMetric(levelDesc, prometheus.GaugeValue, float64(b.remaining(charge[0].State)), b.owner.label(), b.limit.Text)
 		}
 	}
 }

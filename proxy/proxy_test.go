@@ -24,6 +24,7 @@ type house struct {
 	server   *proxy.Server
 	limiter  *limiter.Memory
 	registry *prometheus.Registry
+	spec     proxy.Spec // as it was filled in
 	url      string
 	asked    chan *http.Request // every request the upstream got, its body in place
 }
@@ -69,6 +70,7 @@ func newHouse(t *testing.T, spec proxy.Spec, upstream http.HandlerFunc, edit ...
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.spec = spec
 	o := proxy.Options{Limiter: h.limiter, Estimator: estimator, Registry: h.registry}
 	for _, e := range edit {
 		e(&o)
@@ -260,17 +262,39 @@ func TestAnEarlyRetryIsNoticed(t *testing.T) {
 	for range 3 { // one passes, one is refused, one is early
 		h.chat(hi)
 	}
+	if n := h.metric("tokenfare_early_retries_total"); n != 1 {
+		t.Errorf("%v early retries, want 1", n)
+	}
+}
+
+// metric is the value of a counter or gauge whose labels, given as name, value pairs, are those; there must be one.
+func (h *house) metric(name string, labels ...string) float64 {
+	h.t.Helper()
 	families, err := h.registry.Gather()
 	if err != nil {
-		t.Fatal(err)
+		h.t.Fatal(err)
 	}
+	var found []float64
 	for _, f := range families {
-		if f.GetName() == "tokenfare_early_retries_total" {
-			if n := f.GetMetric()[0].GetCounter().GetValue(); n != 1 {
-				t.Errorf("%v early retries, want 1", n)
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			has := map[string]string{}
+			for _, l := range m.GetLabel() {
+				has[l.GetName()] = l.GetValue()
 			}
-			return
+			same := true
+			for i := 0; i+1 < len(labels); i += 2 {
+				same = same && has[labels[i]] == labels[i+1]
+			}
+			if same {
+				found = append(found, m.GetCounter().GetValue()+m.GetGauge().GetValue())
+			}
 		}
 	}
-	t.Error("no early retry was counted")
+	if len(found) != 1 {
+		h.t.Fatalf("%s %v has %d series, want one", name, labels, len(found))
+	}
+	return found[0]
 }

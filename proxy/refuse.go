@@ -48,18 +48,6 @@ func (f *refusal) write(h http.Header) {
 	h.Set("x-tokenfare-budget", headerText(f.budget))
 }
 
-// shortage is one budget that has no room for a call now.
-type shortage struct {
-	budget   *budget
-	state    limiter.State
-	need     int64
-	wait     time.Duration // limiter.Never: until somebody changes the limit
-	heldOnly bool          // there would be room if everything reserved came back
-}
-
-// usedUp reports whether only the turn of a period, or nothing, brings room: what was spent is spent.
-func (s shortage) usedUp() bool { return !s.budget.refills() && !s.heldOnly }
-
 // refuse builds the 429 for a reservation that failed. Which budget to name and how long to wait is asked of each budget
 // alone: a call may be short of several, for different reasons.
 func (x *exchange) refuse(ctx context.Context, d limiter.Decision) error {
@@ -67,93 +55,73 @@ func (x *exchange) refuse(ctx context.Context, d limiter.Decision) error {
 	if err != nil {
 		return err
 	}
-	worst, wait := short[0], short[0].wait
 	for _, s := range short {
 		if s.need > s.state.Limit { // its limit was lowered while this call was on its way
 			return x.neverFits(s.budget, s.need)
 		}
-		if s.usedUp() != worst.usedUp() && s.usedUp() || s.usedUp() == worst.usedUp() && s.wait > worst.wait {
-			worst = s
-		}
-		wait = max(wait, s.wait)
 	}
+	worst, wait := gravest(short)
 	f := &refusal{budget: worst.budget, estimate: x.estimate}
 	f.answer.Status = http.StatusTooManyRequests
-	figures := fmt.Sprintf("%s of your team's proxy (not OpenAI's): Limit %s, Used %s,%s Requested %s.", worst.budget,
-		worst.budget.amountText(worst.state.Limit), worst.budget.amountText(worst.state.Used), worst.heldText(), worst.budget.amountText(worst.need))
-	if worst.usedUp() {
-		f.answer.Type, f.answer.Code = "insufficient_quota", "insufficient_quota"
-		f.noRetry = true
-		what, until := "Budget used up", ", and it does not refill,"
-		if worst.state.Remaining > 0 {
-			what = "Not enough budget left"
-		}
-		if wait != limiter.Never {
-			f.wait = roundUp(wait)
-			until = " until " + x.server.wallTime(wait).In(x.policy.zone).Format("Monday 2 January 2006 15:04 MST")
-		}
-		f.answer.Message = fmt.Sprintf("%s%s for %s: %s%s%s", what, until, x.model, figures, x.smaller(), x.help())
-	} else {
-		f.answer.Type, f.answer.Code = "tokens", "rate_limit_exceeded"
-		if worst.budget.limit.Unit == limit.Requests {
-			f.answer.Type = "requests"
-		}
-		again := "What it owes takes longer to refill than can be told."
-		if wait != limiter.Never {
-			f.wait = roundUp(wait)
-			again = fmt.Sprintf("Please try again in %s.", f.wait)
-		}
-		f.noRetry = wait > longestRetry || x.sdk == "go" && wait > longestRetryGo
-		if !worst.budget.refills() {
-			again = fmt.Sprintf("What is held comes back when those calls end; please try again in %s (a guess).", f.wait)
-		}
-		f.answer.Message = fmt.Sprintf("Rate limit reached for %s: %s %s%s%s", x.model, figures, again, x.smaller(), x.help())
+	switch {
+	case worst.usedUp():
+		f.usedUp(x, worst, wait)
+	case worst.budget.atOnce():
+		f.tooMany(x, worst)
+	default:
+		f.tooSoon(x, worst, wait, short)
 	}
 	f.promised = f.wait
 	x.refused = f
 	return f
 }
 
-// shortages are the budgets without room, at least one. A refusal is about one that is used up before one that refills, then
-// about the longest wait; its own wait is the longest of all.
-func (x *exchange) shortages(ctx context.Context, d limiter.Decision) ([]shortage, error) {
-	var short []shortage
-	for i := range x.draws.charges {
-		charge := x.draws.charges[i : i+1]
-		alone, err := x.server.options.Limiter.Peek(ctx, charge)
-		if err != nil {
-			return nil, fmt.Errorf("read budgets: %w", err)
-		}
-		if !alone.OK {
-			short = append(short, x.draws.short(i, alone.RetryAfter))
-		}
+// usedUp is for what does not refill, and for what only the turn of a period refills.
+func (f *refusal) usedUp(x *exchange, worst shortage, wait time.Duration) {
+	f.answer.Type, f.answer.Code = "insufficient_quota", "insufficient_quota"
+	f.noRetry = true
+	what, until := "Budget used up", ", and it does not refill,"
+	if worst.state.Remaining > 0 {
+		what = "Not enough budget left"
 	}
-	if len(short) == 0 {
-		// Room came back between the refusal and this second look: what the refusal said still holds, and is soon true.
-		short = append(short, x.draws.short(d.Refused, d.RetryAfter))
+	if wait != limiter.Never {
+		f.wait = roundUp(wait)
+		until = " until " + x.server.wallTime(wait).In(x.policy.zone).Format("Monday 2 January 2006 15:04 MST")
 	}
-	return short, nil
+	f.answer.Message = fmt.Sprintf("%s%s for %s: %s%s%s", what, until, x.model, worst.figures(), x.smaller(), x.help())
 }
 
-func (d *draws) short(i int, wait time.Duration) shortage {
-	s := shortage{budget: d.budgets[i], state: d.charges[i].State, need: d.charges[i].N, wait: wait}
-	s.heldOnly = s.need <= s.state.Limit-s.state.Used
-	if s.heldOnly && !s.budget.refills() {
-		// When running calls will end is not ours to know: the guess grows with how many there are, from 1 to 10 seconds.
-		s.wait = time.Duration(min(10, max(1, s.state.Open))) * time.Second
-	}
-	return s
+// tooMany is for limits of calls at once. It is always worth a retry, and nobody knows when.
+func (f *refusal) tooMany(x *exchange, worst shortage) {
+	f.answer.Type, f.answer.Code = "requests", "rate_limit_exceeded"
+	f.wait = worst.wait
+	f.answer.Message = fmt.Sprintf("Too many requests at once for %s: %s of your team's proxy (not OpenAI's): Limit %d, %s. Please try again in %s (a guess).%s",
+		x.model, worst.budget, worst.state.Limit, worst.running(), f.wait, x.help())
 }
 
-func (s shortage) heldText() string {
-	switch {
-	case s.state.Held == 0:
-		return ""
-	case s.state.Open == 1:
-		return fmt.Sprintf(" Held %s by 1 running call,", s.budget.amountText(s.state.Held))
-	default:
-		return fmt.Sprintf(" Held %s by %d running calls,", s.budget.amountText(s.state.Held), s.state.Open)
+// tooSoon is for what refills, and for what running calls hold and may give back.
+func (f *refusal) tooSoon(x *exchange, worst shortage, wait time.Duration, short []shortage) {
+	f.answer.Type, f.answer.Code = "tokens", "rate_limit_exceeded"
+	if worst.budget.limit.Unit == limit.Requests {
+		f.answer.Type = "requests"
 	}
+	again := "What it owes takes longer to refill than can be told."
+	if wait != limiter.Never {
+		f.wait = roundUp(wait)
+		again = fmt.Sprintf("Please try again in %s.", f.wait)
+	}
+	f.noRetry = wait > longestRetry || x.sdk == "go" && wait > longestRetryGo
+	if worst.guessed() {
+		f.noRetry = false // held is not spent
+		again = fmt.Sprintf("What is held comes back when those calls end; please try again in %s (a guess).", f.wait)
+	}
+	for _, s := range short {
+		if s.budget.atOnce() {
+			again += fmt.Sprintf(" Besides, under %q %s.", s.budget.limit.Text, s.running())
+			break
+		}
+	}
+	f.answer.Message = fmt.Sprintf("Rate limit reached for %s: %s %s%s%s", x.model, worst.figures(), again, x.smaller(), x.help())
 }
 
 // smaller says which output limit would pass at once, if any does.

@@ -206,6 +206,9 @@ func (x *exchange) settle(ctx context.Context) error {
 			failed = append(failed, fmt.Errorf("settle reservation: %w", err))
 		}
 	}
+	if err := x.watched.Cancel(ctx); err != nil {
+		failed = append(failed, fmt.Errorf("give back a place among calls at once: %w", err))
+	}
 	if x.outcome.basis != chargeNothing && len(x.observed.budgets) > 0 {
 		for i, n := range x.observed.amounts(x.outcome.usage, x.facts.Price) {
 			x.observed.charges[i].N = n

@@ -21,12 +21,12 @@ keys:
   alice: { hash: "` + testHash + `", plan: team, limits: ["$10 each month on big*"] }
   ci:
     hash: ["sha256:0101010101010101010101010101010101010101010101010101010101010101", "sha256:0202020202020202020202020202020202020202020202020202020202020202"]
-    limits: [50k tokens per minute]
+    limits: [50k tokens per minute, 8 at once]
     models: [llama, big]
     expires: 2099-01-31
   ops: { hash: "sha256:0303030303030303030303030303030303030303030303030303030303030303", limits: none, disabled: true }
 groups:
-  research: { keys: [alice, ci], limits: ["$200 each month", "$9 each day, observe only"] }
+  research: { keys: [alice, ci], limits: ["$200 each month", "$9 each day, observe only", "20 at once on big, observe only"] }
 `
 
 func TestCheckPrintsWhatAConfigurationMeans(t *testing.T) {

@@ -166,6 +166,8 @@ func spendable(l limit.Limit, span time.Duration) int64 {
 		return times(l.Amount, int64((span+l.Every-1)/l.Every))
 	case limit.Each:
 		return times(l.Amount, boundaries(l.Period, span))
+	case limit.AtOnce:
+		return math.MaxInt64 // one call after the other
 	default:
 		return l.Amount
 	}

@@ -41,6 +41,7 @@ func TestExposure(t *testing.T) {
 		"an ended limit, too":        {[]string{"$3 each month, until 2026-12-01"}, nil, []offer{cheap}, exposure{model: "cheap", unlimited: true}},
 		"requests of capped price":   {[]string{"10 requests each day", "$0.50 per request"}, nil, []offer{cheap}, exposure{model: "cheap", day: 5 * usd, month: 155 * usd}},
 		"requests of capped tokens":  {[]string{"10 requests each day", "1m tokens per request"}, nil, []offer{cheap}, exposure{model: "cheap", day: 40 * usd, month: 1240 * usd}},
+		"calls at once bound none":   {[]string{"8 at once", "$0.50 per request"}, nil, []offer{cheap}, exposure{model: "cheap", unlimited: true}},
 		"the upstream's limit":       {nil, []string{"$9 each day"}, []offer{cheap}, exposure{model: "cheap", day: 9 * usd, month: 279 * usd}},
 		"no price, tokens bounded":   {[]string{"1m tokens each month"}, nil, []offer{free}, exposure{model: "unknown", unpriced: true}},
 		"no price under dollars":     {[]string{"$1 each month"}, nil, []offer{free}, exposure{refused: "unknown"}},

@@ -5,6 +5,7 @@
 //	$50 each month                         a calendar quota: starts again on the 1st
 //	$10 each month on gpt-5-pro*           only what these models spend
 //	4k output tokens per request           a cap on each single call
+//	8 at once                              calls that run at the same time
 //	$100 in total, until 2027-01-01        never refills; no longer holds from that day on
 //
 // The grammar, in which case does not matter except in model names:
@@ -12,10 +13,11 @@
 //	AMOUNT [UNIT] WHEN [on MODEL-GLOB…] [, burst AMOUNT] [, observe only] [, until DATE]
 //
 //	AMOUNT  200k, 1.5m, 2b, 1_000, 60; dollars carry their sign: $50, $0.25
-//	UNIT    tokens, input tokens, uncached input tokens, output tokens, requests
+//	UNIT    tokens, input tokens, uncached input tokens, output tokens, requests;
+//	        before "at once" it goes without saying: requests
 //	WHEN    per P, in any P           P: second, minute, hour, day or a multiple ("5 minutes")
 //	        each hour, day, week, month, quarter
-//	        per request, in total
+//	        per request, in total, at once
 //	DATE    2027-01-31
 //
 // The same sentence is what people write in the configuration and what they read

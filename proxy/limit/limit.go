@@ -26,6 +26,7 @@ const (
 	Each                   // "each month": a calendar quota
 	PerRequest             // "per request": a cap on every single call
 	InTotal                // "in total": never refills
+	AtOnce                 // "at once": requests that run at the same time
 )
 
 // Period is the calendar period of an Each limit.

@@ -21,6 +21,7 @@ func TestIDSurvivesChangesOfAmountOnly(t *testing.T) {
 		{"200k tokens per minute", "5 tokens per 60 seconds, burst 9k, observe only, until 2030-01-01"},
 		{"$5 each month on b* a", "$9 each month on a and b*, observe only"},
 		{"5 requests in any 60 minutes", "6 requests in any hour"},
+		{"5 at once", "6 requests at once, observe only"},
 	}
 	for _, c := range same {
 		if a, b := must(t, c[0]).ID(), must(t, c[1]).ID(); a != b {
@@ -29,7 +30,7 @@ func TestIDSurvivesChangesOfAmountOnly(t *testing.T) {
 	}
 	differ := []string{
 		"5 tokens per minute", "5 tokens per 2 minutes", "5 tokens in any minute", "5 input tokens per minute", "5 requests per minute", "$5 per minute",
-		"5 tokens per request", "5 tokens in total", "5 tokens each hour", "5 tokens each month", "5 tokens per minute on a", "5 tokens per minute on A", "5 tokens per minute on a b",
+		"5 tokens per request", "5 requests at once", "5 at once on a", "5 tokens in total", "5 tokens each hour", "5 tokens each month", "5 tokens per minute on a", "5 tokens per minute on A", "5 tokens per minute on a b",
 	}
 	seen := map[string]string{}
 	for _, s := range differ {
@@ -52,6 +53,8 @@ func TestPlainWords(t *testing.T) {
 		"$1 each week, observe only":         "at most $1 each week, starting anew on Monday; only observed, never refused",
 		"2m uncached input tokens each hour": "at most 2m uncached input tokens each hour, starting anew on the hour",
 		"2500 tokens in any 2 days":          "at most 2500 tokens in any 2 days, wherever it begins",
+		"8 at once":                          "at most 8 requests running at the same time",
+		"1 request at once on o3":            "at most 1 request running at the same time; counts only o3",
 		"$0.50 each day":                     "at most $0.50 each day, starting anew at midnight",
 		"$0.0005 each quarter":               "at most $0.0005 each quarter, starting anew with January, April, July and October",
 	} {

@@ -56,24 +56,21 @@ func (l *Limit) head(words []word, end int) *Error {
 	if len(words) == 0 {
 		return &Error{Length: end, Msg: "the limit is empty", Fix: examples}
 	}
-	for i := range words[1:] {
-		if words[i].is("at") && words[i+1].is("once") {
-			return &Error{
-				Offset: words[i].off, Length: words[i+1].off + 4 - words[i].off, Msg: "limits on calls at once are not available in this version",
-				Fix: "bound their rate instead, for example `60 requests per minute`",
-			}
-		}
-	}
 	n, dollars, err := amount(words[0])
 	if err != nil {
 		return err
 	}
 	l.Amount = n
 	rest := words[1:]
-	if dollars {
+	switch {
+	case dollars:
 		l.Unit = Dollars
-	} else if l.Unit, rest, err = unit(words[0], rest, end); err != nil {
-		return err
+	case len(rest) > 1 && rest[0].is("at") && rest[1].is("once"):
+		l.Unit = Requests // what else is there at once
+	default:
+		if l.Unit, rest, err = unit(words[0], rest, end); err != nil {
+			return err
+		}
 	}
 	if len(rest) == 0 {
 		return &Error{Offset: end, Msg: "the limit does not say over what time", Fix: "add `per minute`, `in any hour`, `each month`, `per request` or `in total`"}
@@ -187,6 +184,8 @@ func (l *Limit) sensible(head []word) *Error {
 	switch {
 	case l.Burst > 0 && l.Kind != Per:
 		return refuse("burst belongs to limits with `per` and a time, which refill steadily", "remove the burst")
+	case l.Kind == AtOnce && l.Unit != Requests:
+		return refuse("only requests are limited at once", "write how many may run at the same time, for example `8 requests at once`, and what they may use over a time, for example `200k tokens per minute`")
 	case l.Kind == PerRequest && l.Unit == Requests:
 		return refuse("one request is always one request", "count tokens or dollars per request, or requests per minute")
 	case l.Kind == Per && l.Every > time.Hour && l.Burst == 0:

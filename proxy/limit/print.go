@@ -52,6 +52,8 @@ func (l Limit) Plain() string {
 		s = "at most " + a + " for any single request"
 	case InTotal:
 		s = "at most " + a + " in total, never refilled"
+	case AtOnce:
+		s = "at most " + a + " running at the same time"
 	}
 	if len(l.Models) > 0 {
 		s += "; counts only " + strings.Join(l.Models, ", ")
@@ -80,6 +82,8 @@ func (l Limit) whenWords() string {
 		return "each " + l.Period.String()
 	case PerRequest:
 		return "per request"
+	case AtOnce:
+		return "at once"
 	default:
 		return "in total"
 	}

@@ -1,6 +1,9 @@
 package limit
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // rewrite turns what people write elsewhere ("200k tpm", "$10/day", "10 dollars a month") into the grammar, or returns
 // "" when it has nothing to offer. Its result is only a proposal: the caller parses it before showing it.
@@ -10,6 +13,8 @@ func rewrite(sentence string) string {
 		return ""
 	}
 	var out []string
+	head, together := withoutTogether(parts[0])
+	parts[0] = head
 	for i, part := range parts {
 		if i > 0 && len(part) > 0 && len(out) > 0 {
 			out[len(out)-1] += ","
@@ -26,7 +31,48 @@ func rewrite(sentence string) string {
 	}
 	out = merge(out)
 	out = calendar(out)
+	if together {
+		out = atOnce(out)
+	}
 	return strings.Join(out, " ")
+}
+
+// waysToSayAtOnce is how people say it elsewhere, and where they put it.
+var waysToSayAtOnce = [...]string{
+	"at once", "at a time", "at one time", "at the same time", "in parallel", "in flight", "in-flight",
+	"parallel", "concurrent", "concurrently", "concurrency", "simultaneous", "simultaneously",
+}
+
+// withoutTogether takes out the words that say "at once", before they are taken for others: the "a" of "at a time" means "per"
+// elsewhere.
+func withoutTogether(words []word) (rest []word, found bool) {
+	for _, way := range waysToSayAtOnce {
+		said := strings.Fields(way)
+		for i := range len(words) - len(said) + 1 {
+			if slices.EqualFunc(words[i:i+len(said)], said, word.is) {
+				return slices.Concat(words[:i], words[i+len(said):]), true
+			}
+		}
+	}
+	return words, false
+}
+
+// atOnce says so where the grammar has it, after the requests that it counts.
+func atOnce(words []string) []string {
+	if len(words) == 0 {
+		return nil
+	}
+	amount, comma := strings.CutSuffix(words[0], ",")
+	said := []string{amount, "requests", "at", "once"}
+	rest := words[1:]
+	if !comma && len(rest) > 0 && strings.HasPrefix(rest[0], "request") {
+		comma = strings.HasSuffix(rest[0], ",")
+		rest = rest[1:]
+	}
+	if comma {
+		said[3] += ","
+	}
+	return append(said, rest...)
 }
 
 // spelled lists other spellings, each as the words of the grammar.

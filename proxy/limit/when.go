@@ -49,6 +49,11 @@ func (l *Limit) when(words []word, end int) ([]word, *Error) {
 		l.Kind = InAny
 		l.Every, words, err = period(words[1:], "in any", end)
 		return words, err
+	case w.is("at") && next.is("once"):
+		l.Kind = AtOnce
+		return words[2:], nil
+	case w.is("at"):
+		return nil, fail(w, "write `at once` for requests that run at the same time, for example `8 requests at once`", "%s is not understood here", quote(w.text))
 	case w.is("in"):
 		return nil, fail(w, "write `in any minute` or `in total`", "%s is not understood here", quote(w.text))
 	case w.is("each"):

@@ -29,6 +29,8 @@ type Call struct {
 	paused chan struct{} // closed when the scripted silence begins
 	ended  chan struct{} // closed when the handler is done
 
+	running bool // guarded by the server's mu
+
 	mu        sync.Mutex
 	sent      []byte
 	cancelled time.Time

@@ -45,6 +45,14 @@ func (s *Server) PeakExposure() int64 {
 	return s.peak
 }
 
+// PeakCalls is how many chat calls were under way at the same time, at most. A call is over before the last bytes of its whole
+// answer leave, or when the fake has noticed that it broke off.
+func (s *Server) PeakCalls() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.busiest
+}
+
 // Await returns the n-th chat call (from 1), waiting for its arrival.
 func (s *Server) Await(t testing.TB, n int) *Call {
 	t.Helper()

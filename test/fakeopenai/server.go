@@ -28,6 +28,8 @@ type Server struct {
 	weigh   func(prompt, output int64) int64
 	used    int64 // weight of what finished calls used and running calls may use
 	peak    int64
+	running int // chat calls under way
+	busiest int
 }
 
 // New starts a server that stops with the test. Without a script it answers every model politely.
@@ -138,7 +140,9 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 	answer := s.pick(asked.Model)
 	s.add(call)
+	s.runs(call)
 	defer close(call.ended)
+	defer s.over(call)
 	stop := context.AfterFunc(r.Context(), call.cancel)
 	defer stop() // the context also ends when the handler returns, which is no cancellation
 	e := &exchange{server: s, call: call, answer: answer, w: w, r: r}
@@ -173,9 +177,29 @@ func (s *Server) add(c *Call) {
 	s.arrived = make(chan struct{})
 }
 
+// runs counts a call that is under way.
+func (s *Server) runs(c *Call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.running = true
+	s.running++
+	s.busiest = max(s.busiest, s.running)
+}
+
+// over takes it out again, once. For a whole answer that is before its last bytes leave.
+func (s *Server) over(c *Call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.running {
+		c.running = false
+		s.running--
+	}
+}
+
 // spent replaces what a call might have used by what it did use. It is called before the last bytes leave, so that the
 // exposure never counts more than a client that charges exactly can know.
 func (s *Server) spent(c *Call, prompt, output int64) {
+	s.over(c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used += s.weigh(prompt, output) - s.weigh(c.Prompt, c.Output)

@@ -1,0 +1,119 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tokenfare/tokenfare/limiter"
+)
+
+// shortage is one budget that has no room for a call now.
+type shortage struct {
+	budget   *budget
+	state    limiter.State
+	need     int64
+	wait     time.Duration // limiter.Never: until somebody changes the limit
+	heldOnly bool          // there would be room if everything reserved came back
+}
+
+// usedUp reports whether only the turn of a period, or nothing, brings room: what was spent is spent.
+func (s shortage) usedUp() bool { return !s.budget.refills() && !s.heldOnly }
+
+// guessed reports whether the wait hangs on when running calls end, which no clock knows.
+func (s shortage) guessed() bool { return !s.budget.refills() && s.heldOnly }
+
+// graver reports whether a refusal is about s before other: about what is used up first, about calls at once last, and else
+// about the longest wait.
+func (s shortage) graver(other shortage) bool {
+	switch {
+	case s.usedUp() != other.usedUp():
+		return s.usedUp()
+	case s.budget.atOnce() != other.budget.atOnce():
+		return other.budget.atOnce()
+	default:
+		return s.wait > other.wait
+	}
+}
+
+// shortages are the budgets without room, at least one.
+func (x *exchange) shortages(ctx context.Context, d limiter.Decision) ([]shortage, error) {
+	var short []shortage
+	for i := range x.draws.charges {
+		charge := x.draws.charges[i : i+1]
+		alone, err := x.server.options.Limiter.Peek(ctx, charge)
+		if err != nil {
+			return nil, fmt.Errorf("read budgets: %w", err)
+		}
+		if !alone.OK {
+			short = append(short, x.draws.short(i, alone.RetryAfter))
+		}
+	}
+	if len(short) == 0 {
+		// Room came back between the refusal and this second look: what the refusal said still holds, and is soon true.
+		short = append(short, x.draws.short(d.Refused, d.RetryAfter))
+	}
+	return short, nil
+}
+
+func (d *draws) short(i int, wait time.Duration) shortage {
+	s := shortage{budget: d.budgets[i], state: d.charges[i].State, need: d.charges[i].N, wait: wait}
+	s.heldOnly = s.need <= s.state.Limit-s.state.Used
+	switch {
+	case s.budget.atOnce():
+		s.wait = (wait + time.Second - 1).Truncate(time.Second) // the limiter's guess, which knows how long calls have been of late
+	case s.guessed():
+		// When running calls will end is not ours to know: the guess grows with how many there are, from 1 to 10 seconds.
+		s.wait = time.Duration(min(10, max(1, s.state.Open))) * time.Second
+	}
+	return s
+}
+
+// running says of a limit of calls at once how many run and how many of them must end.
+func (s shortage) running() string {
+	n := max(s.state.Held, s.state.Limit) // as it was when the call was refused
+	switch tooMany := n - s.state.Limit + 1; {
+	case n == 1:
+		return "1 call is running, and must end first"
+	case tooMany == 1:
+		return fmt.Sprintf("%d calls are running, and one of them must end first", n)
+	default:
+		return fmt.Sprintf("%d calls are running, and %d of them must end first", n, tooMany)
+	}
+}
+
+// gravest returns the shortage that a refusal is about, and the wait of the whole call: the longest of all that are not mere
+// guesses about calls at once, which must not pass for a time that is known.
+func gravest(short []shortage) (worst shortage, wait time.Duration) {
+	worst = short[0]
+	for _, s := range short[1:] {
+		if s.graver(worst) {
+			worst = s
+		}
+	}
+	wait = worst.wait
+	for _, s := range short {
+		if !s.budget.atOnce() {
+			wait = max(wait, s.wait)
+		}
+	}
+	return worst, wait
+}
+
+// figures are the numbers of a refusal.
+func (s shortage) figures() string {
+	b := s.budget
+	return fmt.Sprintf("%s of your team's proxy (not OpenAI's): Limit %s, Used %s,%s Requested %s.",
+		b, b.amountText(s.state.Limit), b.amountText(s.state.Used), s.heldText(), b.amountText(s.need))
+}
+
+func (s shortage) heldText() string {
+	switch {
+	case s.state.Held == 0:
+		return ""
+	case s.state.Open == 1:
+		return fmt.Sprintf(" Held %s by 1 running call,", s.budget.amountText(s.state.Held))
+	default:
+		return fmt.Sprintf(" Held %s by %d running calls,", s.budget.amountText(s.state.Held), s.state.Open)
+	}
+}
