@@ -167,7 +167,7 @@ func (x *exchange) reserve(ctx context.Context, limited bool) error {
 		if len(counted.charges) == 0 {
 			return x.watch(ctx)
 		}
-		held, d, err := x.server.options.Limiter.Reserve(ctx, counted.charges)
+		held, d, err := x.server.options.Limiter.Reserve(x.withOwner(ctx), counted.charges)
 		if err != nil {
 			return fmt.Errorf("reserve: %w", err)
 		}
@@ -226,7 +226,7 @@ func (x *exchange) watch(ctx context.Context) error {
 		return nil
 	}
 	running.size(0, 0, cost.Price{})
-	held, _, err := x.server.options.Limiter.Reserve(ctx, running.charges)
+	held, _, err := x.server.options.Limiter.Reserve(x.withOwner(ctx), running.charges)
 	if err != nil {
 		return fmt.Errorf("observe calls at once: %w", err)
 	}

@@ -299,3 +299,32 @@ func TestObservedCallsAtOnce(t *testing.T) {
 		t.Errorf("%d requests were counted, want 3", s.Used)
 	}
 }
+
+func TestOpenCalls(t *testing.T) {
+	release := make(chan struct{})
+	h := newHouse(t, alice(t, "3 at once", "1000 tokens in total", "1 at once on gpt*, observe only"), blockUntil(release, 8, 3))
+	running := h.run(2, hi)
+	open := h.server.OpenCalls()
+	if len(open) != 2 || open[0].ID == open[1].ID {
+		t.Fatalf("open: %+v", open)
+	}
+	for _, c := range open {
+		held := map[string]int64{}
+		for _, hold := range c.Holds {
+			held[hold.Budget] += hold.Amount
+		}
+		want := map[string]int64{"key alice: requests at once": 1, "key alice: tokens in total": 58, "key alice: requests at once on gpt*": 1}
+		if c.Key != "alice" || !strings.HasPrefix(c.ID, "req_") || c.Age <= 0 || c.Age > time.Minute || fmt.Sprint(held) != fmt.Sprint(want) {
+			t.Errorf("%+v", c)
+		}
+	}
+	if strings.Contains(fmt.Sprint(open), "secret") {
+		t.Errorf("a secret is listed: %v", open)
+	}
+	release <- struct{}{}
+	release <- struct{}{}
+	h.ends(running, 2)
+	if open := h.server.OpenCalls(); len(open) != 0 {
+		t.Errorf("still open: %+v", open)
+	}
+}

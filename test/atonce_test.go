@@ -2,6 +2,7 @@ package test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"sync"
@@ -56,6 +57,7 @@ func TestStreamsAtOnce(t *testing.T) {
 	fourth, _ := open(harness.Bob)
 	full(harness.Bob, `group team, budget "4 requests at once"`)
 	up.WantCalls(t, 4)
+	wantOpen(t, p, map[string]int{"alice": 3, "bob": 1})
 
 	leave() // alice's third
 	harness.Eventually(t, "the place of a client that left is free", func() bool {
@@ -73,6 +75,34 @@ func TestStreamsAtOnce(t *testing.T) {
 		p.Chat(t, harness.Alice, body).WantOK(t) // no sooner ended than free
 	}
 	p.WantIdle(t)
+	wantOpen(t, p, map[string]int{})
+}
+
+// wantOpen asks the admin listener which calls run.
+func wantOpen(t *testing.T, p *harness.Program, want map[string]int) {
+	t.Helper()
+	resp, err := p.HTTP.Get(p.Admin + "/open")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := harness.Read(resp)
+	var list struct{ Open []struct{ ID, Key string } }
+	if err := json.Unmarshal([]byte(listed.Body), &list); err != nil || listed.Status != http.StatusOK {
+		t.Fatalf("GET /open: %d, %v: %s", listed.Status, err, listed.Body)
+	}
+	got, ids := map[string]int{}, map[string]bool{}
+	for _, call := range list.Open {
+		got[call.Key]++
+		ids[call.ID] = true
+	}
+	if len(got) != len(want) || got["alice"] != want["alice"] || got["bob"] != want["bob"] || len(ids) != len(list.Open) {
+		t.Errorf("GET /open lists calls of %v, want %v: %s", got, want, listed.Body)
+	}
+	for _, secret := range []string{harness.Alice, harness.Bob, harness.UpstreamKey} {
+		if strings.Contains(listed.Body, secret) {
+			t.Errorf("GET /open shows a key: %s", listed.Body)
+		}
+	}
 }
 
 // However many calls arrive at once, no more than the limit are ever under way at the upstream; and however they end, all places

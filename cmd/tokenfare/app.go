@@ -158,6 +158,7 @@ func (a *app) httpServer(h http.Handler) *http.Server {
 func (a *app) adminHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", guard(a.config.Admin.Token, promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
+	mux.Handle("GET /open", guard(a.config.Admin.Token, listOpen(a.server)))
 	mux.Handle("GET /healthz", a.server)
 	mux.Handle("GET /readyz", a.server)
 	return mux

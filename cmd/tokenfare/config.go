@@ -42,7 +42,7 @@ type written struct {
 // AdminConfig is the second listener.
 type AdminConfig struct {
 	Listen string // host:port; loopback unless said otherwise
-	Token  string // asked of whoever reads /metrics; empty: nobody is asked
+	Token  string // asked of whoever reads /metrics or /open; empty: nobody is asked
 }
 
 // TLSConfig names the certificate callers are shown.

@@ -19,12 +19,12 @@ func (c *Config) verifyListeners(out *problems) {
 	}
 }
 
-// openAdmin warns of metrics that others can read.
+// openAdmin warns of an admin listener that others can read.
 func (c *Config) openAdmin() []string {
 	if c.Admin.Token != "" || isLoopback(c.Admin.Listen) {
 		return nil
 	}
-	return []string{fmt.Sprintf("admin.listen %s can be reached by others, and whoever reaches it may read the metrics: set admin.token, or listen on 127.0.0.1", c.Admin.Listen)}
+	return []string{fmt.Sprintf("admin.listen %s can be reached by others, and whoever reaches it may read the metrics and who is calling: set admin.token, or listen on 127.0.0.1", c.Admin.Listen)}
 }
 
 // isLoopback reports whether only this machine reaches an address.
