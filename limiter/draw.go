@@ -16,8 +16,8 @@ import (
 // time would let pass, keeps its turn: whatever is admitted meanwhile leaves
 // room for it, be it new calls or later draws of other reservations, until it
 // has passed, or its reservation has ended, or one second after the instant it
-// was told. Drawing again keeps the place with the new amounts; drawing zeros
-// gives it up. The caller decides whether the wait is worth it.
+// was told. Drawing again keeps the place with the new amounts, on whichever
+// budgets; drawing zeros gives it up. The caller decides whether the wait is worth it.
 //
 // Drawing on a reservation that has ended is an error.
 func (r *Reservation) Draw(ctx context.Context, more []Charge) (Decision, error) {
@@ -33,8 +33,9 @@ func (r *Reservation) Draw(ctx context.Context, more []Charge) (Decision, error)
 	if r.ended {
 		return refused, errors.New("limiter: draw on a reservation that has ended")
 	}
+	waited := r.place != 0
 	d, err := r.try(more)
-	if err == nil && r.waiting {
+	if err == nil && waited {
 		r.giveUpTurns(more)
 	}
 	return d, err
@@ -54,6 +55,9 @@ func (r *Reservation) try(more []Charge) (Decision, error) {
 			return refused, fmt.Errorf("limiter: draw on budget %q, which the reservation has not charged", b.name)
 		}
 	}
+	if r.until <= now.ns {
+		r.place = 0 // its turn has lapsed
+	}
 	d, err := decide(more, r, now.ns)
 	if err != nil {
 		return d, err
@@ -69,10 +73,11 @@ func (r *Reservation) try(more []Charge) (Decision, error) {
 // draw takes the charges, whose budgets are locked.
 func (r *Reservation) draw(more []Charge, order []int) {
 	for i := range more {
-		if b := more[i].Budget; r.waiting && b.more != nil {
+		if b := more[i].Budget; r.place != 0 && b.more != nil {
 			b.more.giveUpTurn(r)
 		}
 	}
+	r.place = 0
 	if slices.ContainsFunc(more, func(c Charge) bool { return c.N > 0 }) {
 		holds := make([]hold, len(order))
 		for at, i := range order {
@@ -107,18 +112,25 @@ func (r *Reservation) holding(b *Budget) bool {
 		slices.ContainsFunc(r.drawn, func(draw []hold) bool { return slices.ContainsFunc(draw, held) })
 }
 
-// wait keeps turns for a draw that was refused, if only time is in its way.
+// wait keeps turns for a draw that was refused, if only time is in its way. Its
+// states then leave room for it, too.
 func (r *Reservation) wait(more []Charge, d Decision, now int64) {
-	keep := d.RetryAfter < Never && !d.AtOnce
+	waited := r.place != 0
+	switch {
+	case d.RetryAfter == Never || d.AtOnce:
+		r.place = 0
+	case !waited:
+		r.place = r.memory.places.Add(1)
+	}
+	r.until = lapses(now, d.RetryAfter)
 	for i := range more {
-		switch c := &more[i]; {
-		case keep && c.N > 0:
-			r.waiting = true
-			c.Budget.rest().keepTurn(r, c.N, lapses(now, d.RetryAfter))
-		case r.waiting && c.Budget.more != nil:
+		c := &more[i]
+		switch {
+		case r.place != 0 && c.N > 0:
+			c.Budget.rest().keepTurn(r, c.N)
+		case waited && c.Budget.more != nil:
 			c.Budget.more.giveUpTurn(r)
 		}
-		s := &more[i].State
-		s.Remaining = more[i].Budget.beside(s.Limit - s.Used - s.Held)
+		c.State.Remaining = c.Budget.beside(c.State.Limit - c.State.Used - c.State.Held)
 	}
 }

@@ -15,9 +15,10 @@ import (
 // Budgets made by [Memory.Budget] are never dropped: their names must come from
 // configuration. For names that come from the network there is [Memory.Family].
 type Memory struct {
-	base time.Time // instants are nanoseconds since base, on the monotonic clock
-	ids  atomic.Uint64
-	open register
+	base   time.Time // instants are nanoseconds since base, on the monotonic clock
+	ids    atomic.Uint64
+	places atomic.Uint64 // counts the draws that had to wait
+	open   register
 
 	mu      sync.Mutex // taken before any budget's lock
 	budgets map[string]*Budget

@@ -19,12 +19,13 @@ type Reservation struct {
 	since  int64
 	entry  registration
 
-	mu      sync.Mutex // taken before any budget's lock; guards all below
-	ended   bool
-	waiting bool     // a draw was refused and may have a turn
-	holds   []hold   // as reserved, in lock order
-	drawn   [][]hold // what each draw added, in lock order
-	few     [4]hold  // backs holds when there are no more: one allocation in all
+	mu    sync.Mutex // taken before any budget's lock; guards all below
+	ended bool
+	place uint64   // of the turns that a refused draw has kept, 0: none
+	until int64    // when they lapse
+	holds []hold   // as reserved, in lock order
+	drawn [][]hold // what each draw added, in lock order
+	few   [4]hold  // backs holds when there are no more: one allocation in all
 }
 
 // hold is one charge of a reservation.
@@ -146,7 +147,7 @@ func (r *Reservation) end(actual []int64, atTaken bool) bool {
 		default:
 			r.settle(h, actual[h.charge])
 		}
-		if r.waiting && h.budget.more != nil {
+		if r.place != 0 && h.budget.more != nil {
 			h.budget.more.giveUpTurn(r)
 		}
 		h.budget.mu.Unlock()

@@ -11,8 +11,12 @@ import (
 // must not starve behind callers who have not begun, so whatever is admitted
 // meanwhile leaves room for the draws that wait, and a draw for those before
 // it.
+//
+// Which is before which is one order for all budgets: if each had its own, two
+// draws on the same two could leave room for each other for ever.
 type turn struct {
 	of    *Reservation
+	place uint64
 	n     int64
 	until int64 // when it lapses, on the monotonic clock
 }
@@ -21,15 +25,11 @@ type turn struct {
 // its turn lapses, so that a caller who never does cannot keep others waiting.
 const turnGrace = time.Second
 
-// keepTurn notes that a draw waits, in the place it may have had before.
-func (m *more) keepTurn(of *Reservation, n, until int64) {
-	for i := range m.turns {
-		if t := &m.turns[i]; t.of == of {
-			t.n, t.until = n, until
-			return
-		}
-	}
-	m.turns = append(m.turns, turn{of, n, until})
+// keepTurn notes that a draw waits, in its place.
+func (m *more) keepTurn(of *Reservation, n int64) {
+	m.giveUpTurn(of)
+	at, _ := slices.BinarySearchFunc(m.turns, of.place, func(t turn, place uint64) int { return cmp.Compare(t.place, place) })
+	m.turns = slices.Insert(m.turns, at, turn{of, of.place, n, of.until})
 }
 
 func (m *more) giveUpTurn(of *Reservation) {
@@ -41,14 +41,16 @@ func (m *more) dropLapsed(now int64) {
 }
 
 // turnsBefore returns the turns that come before a draw of a reservation, and
-// all for a nil one: a call that begins.
+// all for a nil one, a call that begins, and for a draw that has no place yet.
 func (b *Budget) turnsBefore(by *Reservation) []turn {
 	if b.more == nil {
 		return nil
 	}
-	for i, t := range b.more.turns {
-		if t.of == by {
-			return b.more.turns[:i]
+	if by != nil && by.place != 0 {
+		for i, t := range b.more.turns {
+			if t.place >= by.place {
+				return b.more.turns[:i]
+			}
 		}
 	}
 	return b.more.turns

@@ -51,7 +51,7 @@ func (c *Charge) judge(by *Reservation, now int64) verdict {
 	if wait > 0 && !v.tooBig {
 		v.held = b.counter().fitsWithoutHeld(c.N)
 		if _, v.atOnce = t.rule.(AtOnce); v.atOnce { // be it for a draw's turn
-			v.wait = max(v.wait, shortestGuess)
+			v.wait = min(max(v.wait, shortestGuess), longestGuess)
 		}
 	}
 	return v

@@ -53,6 +53,7 @@ type verdict struct {
 	ok, heldOnly, atOnce bool
 	wait                 time.Duration // guessed if only calls at once are in the way
 	refused              []int         // charges that explain the refusal equally well
+	longest              []int         // charges that wait as long, to the tick
 	left                 []int64       // LeftAfterWaiting of each charge
 }
 
@@ -154,11 +155,13 @@ func (k *book) decide(asks []ask, by *call) verdict {
 	for i := range asks {
 		switch {
 		case waits[i] == 0 || waits[i] != v.wait:
+			continue
 		case len(v.refused) > 0 && final[i] > final[v.refused[0]]:
 			v.refused = []int{i}
 		case len(v.refused) == 0 || final[i] == final[v.refused[0]]:
 			v.refused = append(v.refused, i)
 		}
+		v.longest = append(v.longest, i)
 	}
 	return v
 }
