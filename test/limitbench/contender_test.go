@@ -29,6 +29,11 @@ const (
 	// steady is how fast units come back: calls come faster, so that no bucket
 	// is ever full again.
 	steady = time.Second
+	// With many names each gets a call now and then. These are for them: what
+	// a name has spent is not back before the benchmark is over, or it would
+	// be as good as new, and dropped.
+	much = 1 << 20
+	slow = 10 * time.Minute
 	// period is longer than a benchmark.
 	period = time.Hour
 )

@@ -51,10 +51,17 @@ func TestEveryContenderLimitsManyGoroutines(t *testing.T) {
 func fresh(t testing.TB, l library, limit int64, each time.Duration) contender {
 	t.Helper()
 	c := l.make(limit, each)
-	if c, ok := c.(interface{ close() }); ok {
-		t.Cleanup(c.close)
-	}
+	t.Cleanup(func() { discard(c) })
 	return c
+}
+
+// discard ends what goroutines the contenders have.
+func discard(contenders ...contender) {
+	for _, c := range contenders {
+		if c, ok := c.(interface{ close() }); ok {
+			c.close()
+		}
+	}
 }
 
 func want(t *testing.T, what string, got, want int) {

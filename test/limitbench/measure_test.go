@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -12,6 +13,16 @@ import (
 	"testing"
 	"time"
 )
+
+// TestMain has every benchmark run once: it makes its own rounds, and reports
+// each contender as a sub-benchmark that has nothing left to do.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.benchtime", "1x"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 var roundsFlag = flag.Int("rounds", 101, "how often each contender of a benchmark gets its turn; -short does with a tenth")
 
@@ -27,7 +38,6 @@ type subject struct {
 
 	cpu, wall []float64 // nanoseconds a call, one figure a round
 	allocs    float64   // a call
-	calls     int
 }
 
 // compare lets the subjects take turns and reports a line for each, as a
@@ -95,19 +105,17 @@ func (s *subject) turn(b *testing.B, pass bool) {
 	}
 	s.cpu = append(s.cpu, float64(used)/float64(s.n))
 	s.wall = append(s.wall, float64(wall)/float64(s.n))
-	s.calls += s.n
 }
 
 // forget drops the last turn.
 func (s *subject) forget() {
 	s.cpu, s.wall = s.cpu[:len(s.cpu)-1], s.wall[:len(s.wall)-1]
-	s.calls -= s.n
 }
 
 func report(b *testing.B, subjects []*subject) {
 	for _, s := range subjects {
 		b.Run(s.name, func(b *testing.B) {
-			line(b, s.calls)
+			b.ReportMetric(0, "ns/op") // nothing is timed here
 			b.ReportMetric(median(s.cpu), "cpu-ns/op")
 			b.ReportMetric(median(s.wall), "wall-ns/op")
 			b.ReportMetric(s.allocs, "allocs/call")
@@ -119,13 +127,6 @@ func report(b *testing.B, subjects []*subject) {
 			}
 		})
 	}
-}
-
-// line makes a sub-benchmark a line of results that were measured before it,
-// over so many calls.
-func line(b *testing.B, calls int) {
-	b.N = calls //nolint:staticcheck // nothing is timed here: the line is to say how many calls it speaks of
-	b.ReportMetric(0, "ns/op")
 }
 
 // ratio is the median of the ratios within each round.

@@ -12,7 +12,7 @@ import (
 type ulule struct{ l *limiter.Limiter }
 
 func newUlule(limit int64, _ time.Duration) contender {
-	return ulule{ululeLimiter(limit, period, limiter.DefaultCleanUpInterval)}
+	return ulule{ululeLimiter(limit, period, period)}
 }
 
 func ululeLimiter(limit int64, period, sweep time.Duration) *limiter.Limiter {
