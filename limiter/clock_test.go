@@ -13,9 +13,12 @@ func TestClockStandsStillOrStepsBack(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		rules := []Rule{
-			TokenBucket{Size: 20, Refill: 7, Every: 13}, TokenBucket{Size: 9, Refill: 1, Every: 50, StartEmpty: true},
-			SlidingWindow{Limit: 20, Window: 40}, SlidingWindow{Limit: 20, Window: 60, Grain: 7},
-			Total{Limit: 500}, AtOnce{Limit: 30},
+			TokenBucket{Size: 20, Refill: 7, Every: 13},
+			TokenBucket{Size: 9, Refill: 1, Every: 50, StartEmpty: true},
+			SlidingWindow{Limit: 20, Window: 40},
+			SlidingWindow{Limit: 20, Window: 60, Grain: 7},
+			Total{Limit: 500},
+			AtOnce{Limit: 30},
 		}
 		rule := rules[int(seed)%len(rules)]
 		stepping := new(Budget).init("stepping", 1, newTerms(new(Memory), "b", rule), instant{ns: 1000})

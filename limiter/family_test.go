@@ -2,6 +2,7 @@ package limiter_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"strconv"
 	"sync"
@@ -207,7 +208,8 @@ func TestSweepingIsInvisible(t *testing.T) {
 	rules := []limiter.Rule{
 		bucket(20, 7, time.Second), bucket(3, 1, 300*time.Millisecond),
 		window(10, time.Second, 0), window(10, 2*time.Second, 300*time.Millisecond),
-		limiter.CalendarQuota{Limit: 30, Period: limiter.Hour}, limiter.AtOnce{Limit: 3},
+		limiter.CalendarQuota{Limit: 30, Period: limiter.Hour},
+		limiter.AtOnce{Limit: 3},
 	}
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {
@@ -327,7 +329,7 @@ func TestFamilyRun(t *testing.T) {
 		if _, err := f.Budget("ann").TryAcquire(ctx, 1); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Run(ctx, 3*time.Second); err != context.DeadlineExceeded || f.Len() != 0 {
+		if err := f.Run(ctx, 3*time.Second); !errors.Is(err, context.DeadlineExceeded) || f.Len() != 0 {
 			t.Fatalf("%v, %d names left", err, f.Len())
 		}
 	})

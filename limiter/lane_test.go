@@ -18,7 +18,8 @@ import (
 func TestLaneDecidesAlike(t *testing.T) {
 	rules := []limiter.TokenBucket{
 		bucket(20, 7, time.Second), bucket(1000, 3, 7*time.Nanosecond), bucket(200_000, 200_000, time.Minute),
-		bucket(5, 1, 30*24*time.Hour), {Size: 100, Refill: 9, Every: time.Second, StartEmpty: true},
+		bucket(5, 1, 30*24*time.Hour),
+		{Size: 100, Refill: 9, Every: time.Second, StartEmpty: true},
 		bucket(1<<60, 1<<40, time.Second), // too big for a lane
 	}
 	for seed := range uint64(120) {

@@ -49,7 +49,7 @@ func TestOpen(t *testing.T) {
 		var all []*limiter.Reservation
 		for range 1000 {
 			all = append(all, d.reserve(b, 1))
-			time.Sleep(17)
+			time.Sleep(17 * time.Nanosecond)
 		}
 		for i := 0; i < len(all); i += 2 {
 			d.settle(all[i], 1)
