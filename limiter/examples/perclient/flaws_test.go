@@ -91,7 +91,7 @@ func TestFlaws(t *testing.T) {
 		})
 		for caller := range 4 {
 			callers.Go(func() {
-				for i := range 2000 {
+				for i := range 500 {
 					name := fmt.Sprint(caller, " ", i)
 					d.Tokens(name) // made full: the cleaner may take it away again at any moment
 					for n := range 4 {
@@ -113,7 +113,7 @@ func TestFlaws(t *testing.T) {
 	}, func(d *desk) {
 		// Without any tick: newcomers clear away what is idle in their own
 		// corner, so there are never very many more buckets than busy clients.
-		for i := range 20_000 {
+		for i := range 10_000 {
 			d.passes(fmt.Sprint("client ", i), 1)
 			time.Sleep(100 * time.Millisecond) // ten are busy at any time
 			if n := d.Clients(); n > 2000 {
@@ -124,7 +124,7 @@ func TestFlaws(t *testing.T) {
 
 	t.Run("sweep over all keys each tick, and everybody waits for it", func(t *testing.T) {
 		d := newDesk(t, perclient.Options{Capacity: 10, Refill: 1, Every: time.Hour})
-		for i := range 100_000 {
+		for i := range 30_000 {
 			d.passes(fmt.Sprint("client ", i), 1)
 		}
 		var sweeping atomic.Bool
@@ -139,7 +139,7 @@ func TestFlaws(t *testing.T) {
 			}
 		})
 		// Sooner or later a whole call begins and ends within one sweep.
-		for within := 0; within < 10 && ctx.Err() == nil; {
+		for within := 0; within < 3 && ctx.Err() == nil; {
 			if sweeping.Load() {
 				if _, err := d.Take("busy", 1); err != nil {
 					t.Error(err)
@@ -155,6 +155,6 @@ func TestFlaws(t *testing.T) {
 		}
 		stop()
 		cleaner.Wait()
-		d.knows(100_001)
+		d.knows(30_001)
 	})
 }
