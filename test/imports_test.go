@@ -22,6 +22,7 @@ const module = "github.com/tokenfare/tokenfare"
 var arrows = map[string][]string{
 	"limiter":                 {},
 	"limiter/limitertest":     {"limiter", "pgregory.net/rapid"},
+	"limiter/metrics":         {"limiter", "github.com/prometheus/client_golang"},
 	"cost":                    {"cost/bpe"},
 	"cost/bpe":                {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"proxy/limit":             {"cost"},
@@ -38,7 +39,7 @@ var arrows = map[string][]string{
 
 	"limiter/examples":               {},
 	"limiter/examples/gate":          {"limiter"},
-	"limiter/examples/lockfree":      {"limiter", "github.com/prometheus/client_golang"},
+	"limiter/examples/lockfree":      {"limiter", "limiter/metrics", "github.com/prometheus/client_golang"},
 	"limiter/examples/perclient":     {"limiter"},
 	"limiter/examples/slidingwindow": {"limiter"},
 }
