@@ -2,21 +2,20 @@ package lockfree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tokenfare/tokenfare/limiter"
+	"github.com/tokenfare/tokenfare/limiter/metrics"
 )
-
-// Other is the label value that all keys share which are not configured.
-const Other = "other"
 
 // KeyedOptions are the options of NewKeyed.
 type KeyedOptions struct {
 	// Configured are buckets by the alias of their key. Aliases are the values
-	// of a label, so they must not be secret, and must not be Other.
+	// of a label, so they must not be secret, and must not be "other".
 	Configured map[string]Config
 
 	// Implicit is the bucket of each key that is not configured.
@@ -26,25 +25,22 @@ type KeyedOptions struct {
 	Registry prometheus.Registerer
 }
 
-// Keyed is a bucket for each key, and counts what they decide:
-//
-//	rate_limit_acquire_total{key,result}      result: allowed, denied or error
-//	rate_limit_tokens{key}                    whole tokens now; configured keys only
-//	rate_limit_acquire_duration_seconds       of each decision
-//
-// There are as many series as configured keys ask for, and a few more, whatever
-// comes from the network.
+// Keyed is a bucket for each key, and counts what they decide, see package
+// metrics: rate_limit_acquire_total, rate_limit_tokens and
+// rate_limit_acquire_duration_seconds among others. Keys that are not configured
+// have the label "other" in common, so there are as many series as configured
+// keys ask for, and a few more, whatever comes from the network.
 type Keyed struct {
-	configured map[string]*meter // never changes
+	configured map[string]metered // never changes
 	others     *limiter.Family
-	other      *meter
-	took       prometheus.Histogram
+	other      *metrics.Series
+	set        *metrics.Set
 }
 
-// meter counts the decisions of one key, or of all others.
-type meter struct {
-	budget                 *limiter.Budget // nil for others
-	allowed, denied, error prometheus.Counter
+// metered is a bucket with its metrics.
+type metered struct {
+	Bucket
+	series *metrics.Series
 }
 
 // NewKeyed returns buckets for the keys configured, and one for every other key
@@ -53,63 +49,55 @@ func NewKeyed(o KeyedOptions) (*Keyed, error) {
 	if err := o.Implicit.rule().Validate(); err != nil {
 		return nil, fmt.Errorf("implicit keys: %w", err)
 	}
+	set, err := metrics.New(metrics.Options{Registry: o.Registry, Most: max(1, len(o.Configured))})
+	if err != nil {
+		return nil, err
+	}
 	memory := limiter.NewMemory()
-	total := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "rate_limit_acquire_total", Help: "Decisions, by the alias of the key and result.",
-	}, []string{"key", "result"})
-	newMeter := func(alias string, b *limiter.Budget) *meter {
-		return &meter{b, total.WithLabelValues(alias, "allowed"), total.WithLabelValues(alias, "denied"), total.WithLabelValues(alias, "error")}
-	}
 	k := &Keyed{
-		configured: make(map[string]*meter, len(o.Configured)),
+		configured: make(map[string]metered, len(o.Configured)),
 		others:     memory.Family(limiter.FamilyOptions{Rule: o.Implicit.rule()}),
-		other:      newMeter(Other, nil),
-		took: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "rate_limit_acquire_duration_seconds", Help: "How long a decision takes.",
-			Buckets: prometheus.ExponentialBuckets(50e-9, 2, 16), // to 1.6 ms: 200 ns and 4 µs are five buckets apart
-		}),
+		other:      set.Series(metrics.Other),
+		set:        set,
 	}
-	all := []prometheus.Collector{total, k.took}
 	for alias, c := range o.Configured {
 		if err := c.rule().Validate(); err != nil {
 			return nil, fmt.Errorf("key %q: %w", alias, err)
 		}
-		if alias == Other {
-			return nil, fmt.Errorf("key %q: that is what all others are called; give it another alias", alias)
+		if alias == metrics.Other {
+			return nil, errors.New(`key "other": that is what all others are called; give it another alias`)
 		}
-		m := newMeter(alias, memory.Budget(alias, c.rule()))
-		k.configured[alias] = m
-		all = append(all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "rate_limit_tokens", Help: "Whole tokens in the bucket.", ConstLabels: prometheus.Labels{"key": alias},
-		}, func() float64 { return float64((&Bucket{m.budget}).Tokens()) }))
+		k.configured[alias] = metered{Bucket{memory.Budget(alias, c.rule())}, set.Series(alias)}
 	}
-	for _, c := range all {
-		if err := o.Registry.Register(c); err != nil {
-			return nil, fmt.Errorf("register metrics: %w", err)
+	set.Levels(func(ctx context.Context, show func(*metrics.Series, limiter.State)) {
+		for _, b := range k.configured {
+			_, s := b.peek(ctx, 0)
+			show(b.series, s)
 		}
-	}
+	})
 	return k, nil
 }
 
 // TryAcquire takes n tokens from a key's bucket, or none and returns false. The
 // one error is a negative n.
-func (k *Keyed) TryAcquire(key string, n int64) (ok bool, err error) {
+func (k *Keyed) TryAcquire(key string, n int64) (bool, error) {
 	start := time.Now()
-	m := k.configured[key]
-	if m != nil {
-		ok, err = m.budget.TryAcquire(context.Background(), n)
-	} else {
-		m = k.other
-		ok, err = k.others.Budget(key).TryAcquire(context.Background(), n)
+	b, known := k.configured[key]
+	if !known {
+		b = metered{Bucket{k.others.Budget(key)}, k.other}
 	}
-	k.took.Observe(time.Since(start).Seconds())
+	ok, err := b.TryAcquire(n)
+	k.set.Decided(limiter.Local, time.Since(start))
 	switch {
 	case err != nil:
-		m.error.Inc()
+		b.series.Count(metrics.Failed)
 	case ok:
-		m.allowed.Inc()
+		b.series.Count(metrics.Allowed)
+		b.series.Spent(n)
+	case n > b.budget.Rule().Capacity():
+		b.series.Count(metrics.Never)
 	default:
-		m.denied.Inc()
+		b.series.Count(metrics.Refused)
 	}
 	return ok, err
 }

@@ -48,20 +48,20 @@ func (b *Bucket) TryAcquire(n int64) (bool, error) {
 
 // Tokens returns how many whole tokens there are.
 func (b *Bucket) Tokens() int64 {
-	_, s := b.peek(0)
+	_, s := b.peek(context.Background(), 0)
 	return s.Remaining
 }
 
 // RetryAfter returns how long it takes until there are n tokens if nobody takes
 // any, limiter.Never if the bucket never holds as many. n must not be negative.
 func (b *Bucket) RetryAfter(n int64) time.Duration {
-	d, _ := b.peek(n)
+	d, _ := b.peek(context.Background(), n)
 	return d.RetryAfter
 }
 
-func (b *Bucket) peek(n int64) (limiter.Decision, limiter.State) {
+func (b *Bucket) peek(ctx context.Context, n int64) (limiter.Decision, limiter.State) {
 	charges := []limiter.Charge{{Budget: b.budget, N: n}}
-	d, err := b.budget.Owner().Peek(context.Background(), charges)
+	d, err := b.budget.Owner().Peek(ctx, charges)
 	if err != nil {
 		panic("BUG: lockfree: " + err.Error()) // a negative n
 	}
