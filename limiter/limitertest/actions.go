@@ -25,7 +25,6 @@ func (m *history) reserve() {
 }
 
 func (m *history) admitted(charges []limiter.Charge) {
-	m.Helper()
 	m.happened(traffic)
 	m.within(charges)
 }

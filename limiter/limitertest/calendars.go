@@ -1,24 +1,25 @@
 package limitertest
 
 import (
+	"testing"
 	"time"
 	_ "time/tzdata" // the zones must be there on any machine
 
 	"github.com/tokenfare/tokenfare/limiter"
 )
 
-// zone is a place that sets its clocks forward in spring and back in autumn,
+// berlin is a place that sets its clocks forward in spring and back in autumn,
 // in the night and not at midnight.
-const zone = "Europe/Berlin"
-
-func (d *desk) zone() *time.Location {
-	d.Helper()
-	z, err := time.LoadLocation(zone)
+func berlin(t testing.TB) *time.Location {
+	t.Helper()
+	z, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
-		d.Fatal(err)
+		t.Fatal(err)
 	}
 	return z
 }
+
+func (d *desk) zone() *time.Location { return berlin(d) }
 
 // until moves the clock on to an instant.
 func (d *desk) until(t time.Time) {

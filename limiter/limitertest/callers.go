@@ -113,7 +113,7 @@ var callerStories = []story{
 	{"rounds of a clock that moves: all that comes back is taken, and no more", func(d *desk) { // P7, B6
 		b := d.Budget("b", bucket(100, 1000, time.Second))
 		var passed atomic.Int64
-		for round := range 50 {
+		for round := range 25 {
 			together(func(i int) {
 				for range 3 {
 					if ok, err := b.TryAcquire(context.Background(), int64(1+i%2)); err != nil {
@@ -136,7 +136,7 @@ var callerStories = []story{
 // what was consumed is what the callers say they consumed, and nothing is left
 // open. (P5, P7, S1, S4)
 func everyVerb(d *desk) {
-	const calls, tight = 12, 5_000
+	const calls, tight = 8, 3_000
 	rules := map[string]limiter.Rule{
 		"wide":    limiter.Total{Limit: 1 << 40},
 		"tight":   limiter.Total{Limit: tight},

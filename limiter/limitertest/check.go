@@ -10,7 +10,6 @@ import (
 
 // judge holds a decision against the reference's.
 func (m *history) judge(d limiter.Decision, err error, v verdict) {
-	m.Helper()
 	if err != nil {
 		m.Fatalf("error: %v", err)
 	}
@@ -50,7 +49,6 @@ func (m *history) judge(d limiter.Decision, err error, v verdict) {
 // judgeStates holds the states that a call left in its charges against the
 // reference, which has logged what the call took.
 func (m *history) judgeStates(charges []limiter.Charge, asks []ask, v verdict) {
-	m.Helper()
 	m.learn()
 	for i, c := range charges {
 		want := m.state(asks[i].of)
@@ -72,7 +70,6 @@ func (m *history) judgeStates(charges []limiter.Charge, asks []ask, v verdict) {
 
 // within wants what was admitted within the limits. (B1, W1)
 func (m *history) within(charges []limiter.Charge) {
-	m.Helper()
 	for i, c := range charges {
 		if s := c.State; c.N > 0 && s.Used+s.Held > s.Limit {
 			m.Fatalf("charge %d was admitted, and %d + %d of %d count", i, s.Used, s.Held, s.Limit)
@@ -126,12 +123,10 @@ func (m *history) peekAll() []limiter.State {
 
 // unchanged wants the budgets as the last action left them.
 func (m *history) unchanged(by string) {
-	m.Helper()
 	m.unchangedBut(by, func(_, _ *limiter.State) {})
 }
 
 func (m *history) unchangedBut(by string, alike func(was, is *limiter.State)) {
-	m.Helper()
 	for i, is := range m.peekAll() {
 		was := m.states[i]
 		if alike(&was, &is); was != is {
@@ -142,7 +137,6 @@ func (m *history) unchangedBut(by string, alike func(was, is *limiter.State)) {
 
 // check compares all states, and the answer to some call that begins.
 func (m *history) check() {
-	m.Helper()
 	m.learn()
 	m.states = m.peekAll()
 	for i, a := range m.accounts {

@@ -25,7 +25,8 @@
 //
 // [Fuzz] plays histories that a fuzzer made up.
 //
-// The number of histories is 2000, or what the flag -limiter.histories says:
+// The number of histories is 2000, 200 under the race detector, or what the
+// flag -limiter.histories says:
 //
 //	go test ./limiter -run 'Conformance/.*/histories' -limiter.histories 1000000 -timeout 2h
 //

@@ -29,6 +29,7 @@ type history struct {
 	promised []time.Duration // instants that somebody was told
 	states   []limiter.State // as the last action left them
 	watch    watch
+	zone     *time.Location
 	crowded  bool // calls begin and stay, and little time passes: draws have to wait for each other
 }
 
@@ -40,7 +41,6 @@ type running struct {
 
 // failer is what *testing.T and *rapid.T have in common.
 type failer interface {
-	Helper()
 	Fatalf(format string, args ...any)
 	Logf(format string, args ...any)
 }
@@ -123,7 +123,7 @@ func Fuzz(f *testing.F, h Harness) {
 }
 
 func newHistory(h Harness, t testing.TB, f failer, c chooser) *history {
-	m := &history{failer: f, chooser: c, book: book{tick: h.Tick}, h: h, t: t, limiter: h.New(t)}
+	m := &history{failer: f, chooser: c, book: book{tick: h.Tick}, h: h, t: t, limiter: h.New(t), zone: berlin(t)}
 	wall := h.now(t)
 	m.pass(m.ticksUpTo("wake", 2*time.Hour))
 	for i := range m.between("budgets", 1, 4) {
@@ -172,7 +172,11 @@ func (m *history) rule() limiter.Rule {
 		w := span("window")
 		return limiter.SlidingWindow{Limit: n, Window: w, Grain: m.tick * time.Duration(m.between("grain", 0, int64(w/m.tick)))}
 	case 5:
-		return limiter.CalendarQuota{Limit: n, Period: limiter.Period(m.between("period", int64(limiter.Hour), int64(limiter.Quarter)))}
+		q := limiter.CalendarQuota{Limit: n, Period: limiter.Period(m.between("period", int64(limiter.Hour), int64(limiter.Quarter)))}
+		if m.one("zone") {
+			q.Zone = m.zone
+		}
+		return q
 	case 6:
 		return limiter.AtOnce{Limit: n}
 	}

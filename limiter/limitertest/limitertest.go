@@ -36,7 +36,7 @@ type Harness struct {
 	Disturb func(l limiter.Limiter)
 }
 
-var histories = flag.Int("limiter.histories", 2000, "random histories that a limiter plays against the reference")
+var histories = flag.Int("limiter.histories", usualHistories, "random histories that a limiter plays against the reference")
 
 // Run tests an implementation. The names of the tests within t begin with
 // "stories", "callers" or "histories".

@@ -16,10 +16,11 @@ import (
 // its own, at the instant it was settled.
 type entry struct {
 	at    time.Duration // since the limiter was made
+	as    time.Duration // the instant whose calendar period it counts in: at, or when that period was changed
 	n     int64         // what counts: reserved while held, then what was used
 	by    *call         // not nil while it is held
 	asked bool          // was admitted; else counted without asking
-	left  bool          // had left the window when its length was changed
+	left  bool          // had left the window, or its period was over, when the rule was changed
 	rule  limiter.Rule  // not nil: no charge, but a new rule of the same kind from here on
 }
 
@@ -98,7 +99,7 @@ func (a *account) counts(e *entry, at time.Duration) bool {
 	case limiter.SlidingWindow:
 		return !e.left && a.leaves(r, e.at) > at
 	case limiter.CalendarQuota:
-		return a.period(r, e.at) == a.period(r, at)
+		return !e.left && a.period(r, e.as) == a.period(r, at)
 	case limiter.AtOnce:
 		return e.by != nil
 	}
@@ -158,7 +159,9 @@ func (a *account) deficit(at time.Duration, noneHeld bool) int64 {
 		level -= e.n * unit
 		if e.rule != nil {
 			newer := e.rule.(limiter.TokenBucket)
-			level = scaled(level+(newer.Size-r.Size)*unit, int64(newer.Every), unit)
+			if level += (newer.Size - r.Size) * unit; newer.Every != r.Every {
+				level = scaled(level, int64(newer.Every), unit)
+			}
 			r, unit = newer, int64(newer.Every)
 		}
 	}
@@ -175,7 +178,7 @@ func scaled(n, to, from int64) int64 {
 
 // charge logs an amount.
 func (a *account) charge(at time.Duration, n int64, by *call, asked bool) *entry {
-	e := &entry{at: at, n: n, by: by, asked: asked}
+	e := &entry{at: at, as: at, n: n, by: by, asked: asked}
 	if _, ok := a.rule.(limiter.AtOnce); n > 0 && !(ok && by == nil) {
 		a.log = append(a.log, e)
 	}
@@ -198,8 +201,11 @@ func (a *account) revise(rule limiter.Rule, at time.Duration) {
 		return
 	}
 	a.unbroken = false
-	for _, e := range a.log {
-		e.left = !a.counts(e, at) // and does not come back under a longer window
+	for _, e := range a.log { // what is gone does not come back, and what is not counts on
+		e.left = !a.counts(e, at)
+		if old, ok := a.rule.(limiter.CalendarQuota); ok && moved(old, rule) {
+			e.as = at
+		}
 	}
 	if kind(rule) == kind(a.rule) {
 		a.log = append(a.log, &entry{at: at, rule: rule})
@@ -209,6 +215,11 @@ func (a *account) revise(rule limiter.Rule, at time.Duration) {
 	counted := a.counted(at, false)
 	a.rule, a.first, a.from, a.empty, a.log, a.learned = rule, rule, at, false, nil, false
 	a.charge(at, counted, nil, false)
+}
+
+func moved(old limiter.CalendarQuota, rule limiter.Rule) bool {
+	r, ok := rule.(limiter.CalendarQuota)
+	return ok && (r.Period != old.Period || r.Zone != old.Zone)
 }
 
 func kind(rule limiter.Rule) int {

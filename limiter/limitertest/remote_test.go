@@ -182,11 +182,12 @@ type server struct {
 	memory  *limiter.Memory
 	handles map[string]*limiter.Budget
 	calls   map[int]*limiter.Reservation
+	zones   map[string]*time.Location
 }
 
 func (s *server) serve(conn net.Conn) {
 	questions, answers := json.NewDecoder(conn), json.NewEncoder(conn)
-	s.handles = map[string]*limiter.Budget{}
+	s.handles, s.zones = map[string]*limiter.Budget{}, map[string]*time.Location{}
 	for {
 		var q question
 		if questions.Decode(&q) != nil {
@@ -206,7 +207,7 @@ func (s *server) serve(conn net.Conn) {
 func (s *server) answer(q question) (a answer, err error) {
 	ctx, charges := context.Background(), make([]limiter.Charge, len(q.N))
 	if q.Verb == "budget" {
-		rule, err := q.rule()
+		rule, err := s.rule(q)
 		if err == nil {
 			s.handles[q.Budgets[0]] = s.memory.Budget(q.Budgets[0], rule)
 		}
@@ -241,7 +242,17 @@ func (s *server) answer(q question) (a answer, err error) {
 	return a, err
 }
 
-func (q question) rule() (rule limiter.Rule, err error) {
+// zone keeps zones, as a rule with another copy of one is another rule.
+func (s *server) zone(name string) (*time.Location, error) {
+	if z := s.zones[name]; z != nil {
+		return z, nil
+	}
+	z, err := time.LoadLocation(name)
+	s.zones[name] = z
+	return z, err
+}
+
+func (s *server) rule(q question) (rule limiter.Rule, err error) {
 	switch q.Kind {
 	case "limiter.TokenBucket":
 		rule, err = decode[limiter.TokenBucket](q.Rule)
@@ -250,7 +261,7 @@ func (q question) rule() (rule limiter.Rule, err error) {
 	case "limiter.CalendarQuota":
 		quota, decodeErr := decode[limiter.CalendarQuota](q.Rule)
 		if err = decodeErr; err == nil && q.Zone != "" {
-			quota.Zone, err = time.LoadLocation(q.Zone)
+			quota.Zone, err = s.zone(q.Zone)
 		}
 		rule = quota
 	case "limiter.Total":

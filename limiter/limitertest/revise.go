@@ -18,11 +18,9 @@ func (m *history) revise() {
 			rule = r
 		}
 		if r, ok := rule.(limiter.SlidingWindow); ok && kind(a.rule) == kind(rule) {
-			r.Window, r.Grain = a.rule.(limiter.SlidingWindow).Window, a.rule.(limiter.SlidingWindow).Grain
-			rule = r
-		}
-		if r, ok := rule.(limiter.CalendarQuota); ok && kind(a.rule) == kind(rule) {
-			r.Period = a.rule.(limiter.CalendarQuota).Period
+			if r.Grain = a.rule.(limiter.SlidingWindow).Grain; r.Grain > 0 { // other grains, or longer ones than the window
+				r.Window = a.rule.(limiter.SlidingWindow).Window
+			}
 			rule = r
 		}
 	} else {
