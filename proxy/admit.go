@@ -173,12 +173,12 @@ func (x *exchange) reserve(ctx context.Context, limited bool) error {
 		}
 		if decision = d; d.OK {
 			x.held, x.draws, x.fresh = held, counted, true
-			x.server.metrics.acquired(counted, time.Since(began))
+			x.server.metrics.reserved(counted, d.Source, time.Since(began))
 			return x.watch(ctx)
 		}
 	}
 	x.draws, x.fresh = counted, true
-	x.server.metrics.refusedBy(counted.budgets[decision.Refused], time.Since(began))
+	x.server.metrics.refusedBy(counted.budgets[decision.Refused], decision.Source, time.Since(began))
 	return x.refuse(ctx, decision)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/limiter"
+	limitmetrics "github.com/tokenfare/tokenfare/limiter/metrics"
 	"github.com/tokenfare/tokenfare/proxy/limit"
 )
 
@@ -18,7 +19,7 @@ type budget struct {
 	rule   limiter.Rule    // nil for "per request" limits, which count nothing
 	handle *limiter.Budget // likewise
 
-	count budgetCounters // set by the server that runs the policy
+	series *limitmetrics.Series // set by the server that runs the policy
 }
 
 // CheckLimit reports why a limit cannot be counted: its numbers do not fit the arithmetic.
@@ -80,12 +81,13 @@ func (b *budget) refills() bool { return b.limit.Kind == limit.Per || b.limit.Ki
 // atOnce reports whether the budget limits calls at once: whoever waits for it waits for one of them to end.
 func (b *budget) atOnce() bool { return b.limit.Kind == limit.AtOnce }
 
-// remaining is what the budget has left in a state. One that only observes calls at once has more room than its limit says.
-func (b *budget) remaining(s limiter.State) int64 {
+// asLimited is a state as the limit would have it: one that only observes calls at once has a counter with room for everybody.
+func (b *budget) asLimited(s limiter.State) limiter.State {
 	if b.atOnce() {
-		return max(0, b.limit.Amount-s.Held)
+		s.Limit = b.limit.Amount
+		s.Remaining = max(0, s.Limit-s.Held)
 	}
-	return s.Remaining
+	return s
 }
 
 // expired reports whether the limit's "until" date has passed.

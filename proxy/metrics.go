@@ -8,41 +8,44 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tokenfare/tokenfare/limiter"
+	limitmetrics "github.com/tokenfare/tokenfare/limiter/metrics"
 )
 
 // metrics are what a Prometheus server may scrape. Label values come from the configuration or from small fixed sets, never
 // from a request.
 type metrics struct {
-	acquire         *prometheus.CounterVec
-	acquireDuration prometheus.Histogram
-	requests        *prometheus.CounterVec
-	duration        *prometheus.HistogramVec
-	firstByte       *prometheus.HistogramVec
-	estimated       *prometheus.CounterVec
-	settled         *prometheus.CounterVec
-	spent           *prometheus.CounterVec
-	overshoot       *prometheus.CounterVec
-	endings         *prometheus.CounterVec
-	earlyRetries    *prometheus.CounterVec
-	rejected        *prometheus.CounterVec
-	listFailures    *prometheus.CounterVec
-	panics          prometheus.Counter
-	settleFailed    prometheus.Counter
+	// Of budgets, in each one's own unit. They are counted here and not by the limiter: a call that is tried at two output
+	// bounds is one decision, and some limits decide without a counter.
+	limits *limitmetrics.Set
+
+	requests     *prometheus.CounterVec
+	duration     *prometheus.HistogramVec
+	firstByte    *prometheus.HistogramVec
+	estimated    *prometheus.CounterVec
+	settled      *prometheus.CounterVec
+	spent        *prometheus.CounterVec
+	overshoot    *prometheus.CounterVec
+	endings      *prometheus.CounterVec
+	earlyRetries *prometheus.CounterVec
+	rejected     *prometheus.CounterVec
+	listFailures *prometheus.CounterVec
+	panics       prometheus.Counter
+	settleFailed prometheus.Counter
 }
 
-// budgetCounters are one budget's series, looked up once.
-type budgetCounters struct {
-	allowed, refused, never, watchedOK, watchedRefused prometheus.Counter
-}
+// From a refusal to a long reasoning answer.
+var requestBuckets = []float64{.001, .005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200}
 
-var (
-	// From 50 ns, so that a decision in memory (200 ns) and a slow one (4 µs) can be told apart, to a second.
-	acquireBuckets = []float64{50e-9, 100e-9, 200e-9, 500e-9, 1e-6, 2e-6, 4e-6, 10e-6, 50e-6, 250e-6, 1e-3, 10e-3, 100e-3, 1}
-	// From a refusal to a long reasoning answer.
-	requestBuckets = []float64{.001, .005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200}
-)
+// mostBudgets is how many budgets have series of their own. The configuration decides how many there are; this is what a server
+// that scrapes should never see.
+const mostBudgets = 10_000
 
 func newMetrics(s *Server, reg prometheus.Registerer) (*metrics, error) {
+	limits, err := limitmetrics.New(limitmetrics.Options{Registry: reg, Labels: []string{"key", "budget"}, Most: mostBudgets})
+	if err != nil {
+		return nil, err
+	}
+	limits.Levels(s.budgetLevels)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
@@ -50,11 +53,7 @@ func newMetrics(s *Server, reg prometheus.Registerer) (*metrics, error) {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: requestBuckets}, labels)
 	}
 	m := &metrics{
-		acquire: counter("rate_limit_acquire_total", "Decisions of each budget: allowed, refused (come back later), never (too large for it), "+
-			"watched_allowed and watched_refused (what a limit that only observes would have said).", "key", "budget", "result"),
-		acquireDuration: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "rate_limit_acquire_duration_seconds", Help: "Time to decide over all budgets of a call.", Buckets: acquireBuckets,
-		}),
+		limits:    limits,
 		requests:  counter("tokenfare_requests_total", "Requests by caller, configured model and status code.", "key", "model", "code"),
 		duration:  seconds("tokenfare_request_duration_seconds", "Time from a request's first byte to the end of its answer.", "model"),
 		firstByte: seconds("tokenfare_time_to_first_byte_seconds", "Time from a request's first byte to its answer's first byte.", "model"),
@@ -71,7 +70,7 @@ func newMetrics(s *Server, reg prometheus.Registerer) (*metrics, error) {
 		settleFailed: prometheus.NewCounter(prometheus.CounterOpts{Name: "tokenfare_settle_failures_total", Help: "Settlements that the limiter could not take."}),
 	}
 	for _, c := range []prometheus.Collector{
-		m.acquire, m.acquireDuration, m.requests, m.duration, m.firstByte, m.estimated, m.settled, m.spent, m.overshoot, m.endings,
+		m.requests, m.duration, m.firstByte, m.estimated, m.settled, m.spent, m.overshoot, m.endings,
 		m.earlyRetries, m.rejected, m.listFailures, m.panics, m.settleFailed, &levels{server: s},
 	} {
 		if err := reg.Register(c); err != nil {
@@ -94,35 +93,35 @@ func (m *metrics) bind(p *Policy) {
 
 func (m *metrics) bindBudgets(budgets []*budget) {
 	for _, b := range budgets {
-		series := func(result string) prometheus.Counter {
-			return m.acquire.WithLabelValues(b.owner.label(), b.limit.Text, result)
-		}
-		b.count = budgetCounters{
-			allowed: series("allowed"), refused: series("refused"), never: series("never"),
-			watchedOK: series("watched_allowed"), watchedRefused: series("watched_refused"),
+		if b.limit.Observe {
+			b.series = m.limits.Watched(b.owner.label(), b.limit.Text)
+		} else {
+			b.series = m.limits.Series(b.owner.label(), b.limit.Text)
 		}
 	}
 }
 
-func (m *metrics) acquired(d draws, took time.Duration) {
-	m.acquireDuration.Observe(took.Seconds())
-	for _, b := range d.budgets {
-		b.count.allowed.Inc()
+// reserved counts a call that was let in.
+func (m *metrics) reserved(d draws, by limiter.Source, took time.Duration) {
+	m.limits.Decided(by, took)
+	for i, b := range d.budgets {
+		b.series.Count(limitmetrics.Allowed)
+		b.series.Reserved(d.charges[i].N)
 	}
 }
 
-func (m *metrics) refusedBy(b *budget, took time.Duration) {
-	m.acquireDuration.Observe(took.Seconds())
-	b.count.refused.Inc()
+func (m *metrics) refusedBy(b *budget, by limiter.Source, took time.Duration) {
+	m.limits.Decided(by, took)
+	b.series.Count(limitmetrics.Refused)
 }
 
-func (m *metrics) never(b *budget) { b.count.never.Inc() }
+func (m *metrics) never(b *budget) { b.series.Count(limitmetrics.Never) }
 
 func (m *metrics) watched(b *budget, ok bool) {
 	if ok {
-		b.count.watchedOK.Inc()
+		b.series.Count(limitmetrics.WatchedAllowed)
 	} else {
-		b.count.watchedRefused.Inc()
+		b.series.Count(limitmetrics.WatchedRefused)
 	}
 }
 
@@ -159,38 +158,39 @@ func (m *metrics) finished(rec *record, now time.Time) {
 	m.overshoot.WithLabelValues(rec.key).Add(float64(x.outcome.over))
 }
 
-// levels reads the budgets of the current policy when it is scraped.
+// budgetLevels reads the budgets of the current policy when they are scraped.
+func (s *Server) budgetLevels(ctx context.Context, show func(*limitmetrics.Series, limiter.State)) {
+	p := s.policy.Load()
+	if p == nil {
+		return
+	}
+	charge := make([]limiter.Charge, 1)
+	for _, b := range p.budgets {
+		charge[0] = limiter.Charge{Budget: b.handle}
+		if _, err := s.options.Limiter.Peek(ctx, charge); err == nil {
+			show(b.series, b.asLimited(charge[0].State))
+		}
+	}
+}
+
+// levels reads what else is there when it is scraped.
 type levels struct{ server *Server }
 
 var (
-	levelDesc = prometheus.NewDesc("rate_limit_tokens", "What a budget has left, in its own unit (nano-dollars for $).", []string{"key", "budget"}, nil)
-	openDesc  = prometheus.NewDesc("tokenfare_open_reservations", "Reservations of running calls, not yet settled.", nil, nil)
-	bodyDesc  = prometheus.NewDesc("tokenfare_buffered_body_bytes", "Bytes of request bodies in memory.", nil, nil)
+	openDesc = prometheus.NewDesc("tokenfare_open_reservations", "Reservations of running calls, not yet settled.", nil, nil)
+	bodyDesc = prometheus.NewDesc("tokenfare_buffered_body_bytes", "Bytes of request bodies in memory.", nil, nil)
 )
 
 // Describe lists the metrics.
 func (l *levels) Describe(out chan<- *prometheus.Desc) {
-	out <- levelDesc
 	out <- openDesc
 	out <- bodyDesc
 }
 
 // Collect reads them.
 func (l *levels) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
-	defer cancel()
 	out <- prometheus.MustNewConstMetric(bodyDesc, prometheus.GaugeValue, float64(l.server.gate.held.Load()))
 	if opener, ok := l.server.options.Limiter.(interface{ OpenCount() int }); ok {
 		out <- prometheus.MustNewConstMetric(openDesc, prometheus.GaugeValue, float64(opener.OpenCount()))
-	}
-	p := l.server.policy.Load()
-	if p == nil {
-		return
-	}
-	for _, b := range p.budgets {
-		charge := []limiter.Charge{{Budget: b.handle}}
-		if _, err := l.server.options.Limiter.Peek(ctx, charge); err == nil {
-			out <- prometheus.MustNewConstMetric(levelDesc, prometheus.GaugeValue, float64(b.remaining(charge[0].State)), b.owner.label(), b.limit.Text)
-		}
 	}
 }

@@ -204,6 +204,10 @@ func (x *exchange) settle(ctx context.Context) error {
 		}
 		if err := x.held.Settle(ctx, amounts); err != nil {
 			failed = append(failed, fmt.Errorf("settle reservation: %w", err))
+		} else {
+			for i, b := range x.draws.budgets {
+				b.series.Settled(x.draws.charges[i].N, amounts[i])
+			}
 		}
 	}
 	if err := x.watched.Cancel(ctx); err != nil {
@@ -215,7 +219,12 @@ func (x *exchange) settle(ctx context.Context) error {
 		}
 		if counted := x.observed.counted(); len(counted) > 0 {
 			if err := x.server.options.Limiter.Inc(ctx, counted); err != nil {
-				failed = append(failed, fmt.Errorf("count observed limits: %w", err))
+				return errors.Join(append(failed, fmt.Errorf("count observed limits: %w", err))...)
+			}
+			for i, b := range x.observed.budgets {
+				if b.counts() {
+					b.series.Spent(x.observed.charges[i].N)
+				}
 			}
 		}
 	}

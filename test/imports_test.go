@@ -29,7 +29,7 @@ var arrows = map[string][]string{
 	"proxy/wire":              {"cost", "github.com/go-json-experiment/json/jsontext"},
 	"proxy/upstream":          {},
 	"proxy/httplimit":         {"limiter", "proxy/wire", "github.com/go-chi/chi/v5"},
-	"proxy":                   {"limiter", "cost", "proxy/limit", "proxy/wire", "proxy/upstream", "github.com/go-chi/chi/v5", "github.com/prometheus/client_golang"},
+	"proxy":                   {"limiter", "limiter/metrics", "cost", "proxy/limit", "proxy/wire", "proxy/upstream", "github.com/go-chi/chi/v5", "github.com/prometheus/client_golang"},
 	"cmd/tokenfare":           {"*"},
 	"cmd/tokenfare/simulated": {"cost", "github.com/go-json-experiment/json/jsontext"},
 	"test":                    {"*"},
