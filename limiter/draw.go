@@ -51,7 +51,7 @@ func (r *Reservation) try(more []Charge) (Decision, error) {
 	defer unlock(more, order)
 	for i := range more {
 		b := more[i].Budget
-		if !slices.ContainsFunc(r.holds, func(h hold) bool { return h.budget == b }) {
+		if !contains(r.holds, func(h *hold) bool { return h.budget == b }) {
 			return refused, fmt.Errorf("limiter: draw on budget %q, which the reservation has not charged", b.name)
 		}
 	}
@@ -107,9 +107,20 @@ func (r *Reservation) giveUpTurns(more []Charge) {
 // holding reports whether the reservation holds some of a budget, under its
 // present kind of rule.
 func (r *Reservation) holding(b *Budget) bool {
-	held := func(h hold) bool { return h.budget == b && h.n > 0 && h.epoch == b.epoch() }
-	return slices.ContainsFunc(r.holds, held) ||
-		slices.ContainsFunc(r.drawn, func(draw []hold) bool { return slices.ContainsFunc(draw, held) })
+	held := func(h *hold) bool { return h.budget == b && h.n > 0 && h.epoch == b.epoch() }
+	return contains(r.holds, held) ||
+		slices.ContainsFunc(r.drawn, func(draw []hold) bool { return contains(draw, held) })
+}
+
+// contains looks at holds where they are: a copy would read what the lock of
+// another budget guards.
+func contains(holds []hold, wanted func(*hold) bool) bool {
+	for i := range holds {
+		if wanted(&holds[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // wait keeps turns for a draw that was refused, if only time is in its way. Its
