@@ -1,7 +1,5 @@
 package limiter
 
-import "fmt"
-
 // A call goes through its charges in steps: begin, decide, take or hold,
 // describe, unlock. What the steps share is passed on rather than kept in a
 // struct: so it stays in registers and on the stack.
@@ -45,11 +43,11 @@ func (m *Memory) begin(charges []Charge, buf []int) ([]int, instant, error) {
 func (c *Charge) check(m *Memory, i int) error {
 	switch {
 	case c.Budget == nil:
-		return fmt.Errorf("limiter: charge %d has no budget", i)
+		return misusef("charge %d has no budget", i)
 	case c.Budget.terms.Load().memory != m:
-		return fmt.Errorf("limiter: budget %q belongs to another limiter; get the handle from this one", c.Budget.name)
+		return misusef("budget %q belongs to another limiter; get the handle from this one", c.Budget.name)
 	case c.N < 0:
-		return fmt.Errorf("limiter: charge of %d to budget %q; amounts must not be negative", c.N, c.Budget.name)
+		return misusef("charge of %d to budget %q; amounts must not be negative", c.N, c.Budget.name)
 	}
 	return nil
 }
@@ -64,7 +62,7 @@ func lockOrder(charges []Charge, order []int) ([]int, error) {
 		for j := i; j > 0; j-- {
 			before := charges[order[j-1]].Budget
 			if before == b {
-				return nil, fmt.Errorf("limiter: budget %q charged twice in one call; add the amounts up", b.name)
+				return nil, misusef("budget %q charged twice in one call; add the amounts up", b.name)
 			}
 			if before.id < b.id {
 				break

@@ -2,8 +2,6 @@ package limiter
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 )
 
@@ -24,14 +22,14 @@ func (r *Reservation) Draw(ctx context.Context, more []Charge) (Decision, error)
 	refused := Decision{Refused: -1}
 	switch {
 	case r == nil:
-		return refused, errors.New("limiter: draw on a reservation that was refused")
+		return refused, misusef("draw on a reservation that was refused")
 	case r.backing != nil:
 		return r.backing.Draw(ctx, more)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended {
-		return refused, errors.New("limiter: draw on a reservation that has ended")
+		return refused, misusef("draw on a reservation that has ended")
 	}
 	waited := r.place != 0
 	d, err := r.try(more)
@@ -52,7 +50,7 @@ func (r *Reservation) try(more []Charge) (Decision, error) {
 	for i := range more {
 		b := more[i].Budget
 		if !contains(r.holds, func(h *hold) bool { return h.budget == b }) {
-			return refused, fmt.Errorf("limiter: draw on budget %q, which the reservation has not charged", b.name)
+			return refused, misusef("draw on budget %q, which the reservation has not charged", b.name)
 		}
 	}
 	if r.until <= now.ns {

@@ -139,8 +139,33 @@ func TestFamilyRules(t *testing.T) {
 		d.passes(f.Budget("ann"), 100)
 		f.Set("ann", bucket(10, 1, time.Second))
 		time.Sleep(time.Hour)
-		if f.Sweep() != 1 {
+		if f.Sweep() != 0 {
+			t.Fatal("dropped with a rule of its own, though it is the family's")
+		}
+		if got := d.refused(f.BudgetUnder("ann", bucket(50, 1, time.Second)), 11); got.RetryAfter != limiter.Never {
+			t.Fatalf("%+v: the rule that was set is gone", got)
+		}
+		f.Unset("ann")
+		if f.Sweep() != 1 || f.Find("ann") != nil {
 			t.Fatal("not dropped under the family's rule")
+		}
+		f.Unset("ann")
+	})
+	story(t, "unset keeps what was consumed", func(d *desk) {
+		f := d.family(bucket(10, 1, time.Second), 0)
+		d.passes(f.Set("ann", bucket(100, 1, time.Second)), 30)
+		f.Unset("ann")
+		d.waits(f.Budget("ann"), 1, 21*time.Second)
+	})
+	story(t, "a name that is looked for is not made", func(d *desk) {
+		f := d.family(bucket(10, 1, time.Second), 1)
+		if f.Find("ann") != nil || f.Len() != 0 {
+			t.Fatal("made")
+		}
+		d.passes(f.Budget("ann"), 1)
+		d.passes(f.Budget("newcomer"), 1)
+		if f.Find("ann") != f.Budget("ann") || f.Find("newcomer") != f.Budget("newcomer") {
+			t.Fatal("found another one")
 		}
 	})
 	story(t, "set makes a name, even in a full family", func(d *desk) {
@@ -172,6 +197,25 @@ func TestFamilyIsBounded(t *testing.T) {
 		d.passes(f.Budget("eve1"), 9)
 		if f.Budget("eve1").Name() != "eve1" {
 			t.Fatal("no budget of its own when there is room")
+		}
+	})
+	t.Run("never more names than allowed, however many make them", func(t *testing.T) {
+		f := limiter.NewMemory().Family(limiter.FamilyOptions{Rule: limiter.Total{Limit: 9}, Most: 2000})
+		var wg sync.WaitGroup
+		var over atomic.Int64
+		for maker := range 8 {
+			wg.Go(func() {
+				for i := range 2000 {
+					b := f.Budget(strconv.Itoa(maker) + "/" + strconv.Itoa(i))
+					if _, err := b.TryAcquire(context.Background(), 1); err != nil || f.Len() > 2000+8 { // of which up to 8 are being turned away
+						over.Add(1)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if over.Load() > 0 || f.Len() != 2000 {
+			t.Fatalf("%d names, %d times too many", f.Len(), over.Load())
 		}
 	})
 	story(t, "names made up by the million do not grow the family", func(d *desk) {

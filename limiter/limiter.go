@@ -2,6 +2,7 @@ package limiter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -14,10 +15,10 @@ const Never time.Duration = math.MaxInt64
 // Limiter holds budgets and charges them. All methods may be called from any
 // number of goroutines.
 //
-// A refusal is a [Decision], never an error. An error means misuse (a negative
-// amount, a sum that does not fit in 64 bits, the same budget twice in one
-// call, a handle from another limiter) or a store that could not answer; in
-// both cases nothing was charged.
+// A refusal is a [Decision], never an error. An error means misuse ([ErrMisuse]:
+// a negative amount, a sum that does not fit in 64 bits, the same budget twice
+// in one call, a handle from another limiter) or a store that could not answer;
+// in both cases nothing was charged.
 //
 // The calls fill in the State of each charge, so the slice must not be shared
 // between calls that run at the same time.
@@ -41,6 +42,19 @@ type Limiter interface {
 	// Peek answers as Reserve would and changes nothing.
 	Peek(ctx context.Context, charges []Charge) (Decision, error)
 }
+
+// ErrMisuse is what errors are, as errors.Is has it, that say the caller is
+// wrong: they will not go away, while those of a store may.
+var ErrMisuse = errors.New("limiter: misuse")
+
+// misuse is such an error.
+type misuse string
+
+func (m misuse) Error() string { return "limiter: " + string(m) }
+
+func (m misuse) Is(target error) bool { return target == ErrMisuse }
+
+func misusef(format string, args ...any) error { return misuse(fmt.Sprintf(format, args...)) }
 
 // Charge is an amount to take from one budget.
 type Charge struct {

@@ -118,35 +118,6 @@ func TestManyEntries(t *testing.T) {
 	})
 }
 
-func TestMisuse(t *testing.T) {
-	d := newDesk(t)
-	b, full := d.Budget("b", limiter.Total{Limit: 10}), d.Budget("full", limiter.Total{Limit: 10})
-	d.inc(full, math.MaxInt64-1)
-	foreign := limiter.NewMemory().Budget("b", limiter.Total{Limit: 10})
-	for name, charges := range map[string][]limiter.Charge{
-		"negative": {{Budget: full, N: 0}, {Budget: b, N: -1}},
-		"twice":    {{Budget: b, N: 1}, {Budget: full, N: 0}, {Budget: b, N: 1}},
-		"foreign":  {{Budget: b, N: 1}, {Budget: foreign, N: 1}},
-		"has no":   {{Budget: b, N: 1}, {N: 1}},
-	} {
-		_, _, errReserve := d.Reserve(context.Background(), charges)
-		_, errPeek := d.Peek(context.Background(), charges)
-		_, errTry := limiter.TryAcquire(context.Background(), d.Memory, charges)
-		for verb, err := range map[string]error{"reserve": errReserve, "peek": errPeek, "try": errTry, "inc": d.Inc(context.Background(), charges)} {
-			if err == nil {
-				t.Errorf("%s of %s: no error", verb, name)
-			}
-		}
-	}
-	if err := d.Inc(context.Background(), []limiter.Charge{{Budget: b, N: 1}, {Budget: full, N: 1}}); err == nil || !strings.Contains(err.Error(), `"full"`) {
-		t.Errorf("a sum beyond 64 bits: %v", err)
-	}
-	d.counts(b, 0, 0)
-	if d.OpenCount() != 0 {
-		t.Errorf("%d open", d.OpenCount())
-	}
-}
-
 func TestNewestRuleWins(t *testing.T) {
 	story(t, "what was consumed stays consumed", func(d *desk) {
 		for name, rules := range map[string][3]limiter.Rule{

@@ -2,7 +2,6 @@ package limiter
 
 import (
 	"context"
-	"fmt"
 	"sync"
 )
 
@@ -95,11 +94,11 @@ func (r *Reservation) Settle(ctx context.Context, actual []int64) error {
 	case r.backing != nil:
 		return r.backing.Settle(ctx, actual)
 	case len(actual) != len(r.holds):
-		return fmt.Errorf("limiter: settle %d charges with %d amounts; give one per charge, in their order", len(r.holds), len(actual))
+		return misusef("settle %d charges with %d amounts; give one per charge, in their order", len(r.holds), len(actual))
 	}
 	for i, n := range actual {
 		if n < 0 {
-			return fmt.Errorf("limiter: settle charge %d at %d; amounts must not be negative", i, n)
+			return misusef("settle charge %d at %d; amounts must not be negative", i, n)
 		}
 	}
 	r.end(actual, false)

@@ -63,7 +63,8 @@ func check(rule Rule) error {
 // fast lane, see lane.go.
 func (t *terms) revised(name string, rule Rule, generation int64) *terms {
 	newer := newTerms(t.memory, name, rule)
-	newer.family, newer.generation, newer.lane = t.family, generation, laneTerms{}
+	newer.family, newer.generation, newer.pinned = t.family, generation, t.pinned
+	newer.lane = laneTerms{}
 	if t.pace != nil && newer.pace != nil {
 		newer.pace = t.pace
 	}

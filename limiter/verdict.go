@@ -1,9 +1,6 @@
 package limiter
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // verdict is the answer to one charge.
 type verdict struct {
@@ -76,5 +73,5 @@ func (v verdict) explainsBetter(other verdict) bool {
 // errNoRoom reports an amount that does not fit in 64 bits on top of what
 // counts.
 func (c *Charge) errNoRoom() error {
-	return fmt.Errorf("limiter: charge of %d to budget %q: the sum does not fit in 64 bits", c.N, c.Budget.name)
+	return misusef("charge of %d to budget %q: the sum does not fit in 64 bits", c.N, c.Budget.name)
 }

@@ -39,16 +39,11 @@ type Limiter struct {
 	window, grain time.Duration
 	memory        *limiter.Memory
 	budgets       *limiter.Family
-	keys          *keys
-	most          int
 }
 
 // New returns a limiter without keys.
 func New(o Options) (*Limiter, error) {
-	l := &Limiter{window: o.Window, grain: o.Grain, memory: limiter.NewMemory(), most: o.MostKeys}
-	if l.most <= 0 {
-		l.most = 1 << 20
-	}
+	l := &Limiter{window: o.Window, grain: o.Grain, memory: limiter.NewMemory()}
 	if o.Common == 0 {
 		o.Common = 1 + int64((time.Second-1)/max(o.Window, 1))
 	}
@@ -56,15 +51,7 @@ func New(o Options) (*Limiter, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What is set for one key is kept only while it differs from this rule, so
-	// it must be one that no key can have.
-	if common.Grain > 0 {
-		common.Grain--
-	} else {
-		common.Grain = 1
-	}
-	l.budgets = l.memory.Family(limiter.FamilyOptions{Rule: common, Most: l.most})
-	l.keys = newKeys(l.memory)
+	l.budgets = l.memory.Family(limiter.FamilyOptions{Rule: common, Most: o.MostKeys})
 	return l, nil
 }
 
@@ -100,10 +87,7 @@ type Answer struct {
 // IsAllowed reports whether a key's usage leaves room for one more. It records
 // nothing. A key without usage is allowed, whether or not it was ever seen.
 func (l *Limiter) IsAllowed(key string) Answer {
-	b := l.keys.find(key)
-	if b == nil && l.budgets.Len() >= l.most {
-		b = l.keys.common.Load()
-	}
+	b := l.budgets.Find(key)
 	if b == nil {
 		return Answer{Allowed: true}
 	}
@@ -151,7 +135,6 @@ func (l *Limiter) SetLimit(key string, perSecond int64) error {
 // Sweep forgets keys without usage and returns how many keys are left. It need
 // not be called: new keys make it happen bit by bit.
 func (l *Limiter) Sweep() (left int) {
-	l.keys.sweep()
 	l.budgets.Sweep()
 	return l.budgets.Len()
 }
@@ -161,7 +144,7 @@ func (l *Limiter) charge(key string, perSecond int64, f func(*limiter.Budget) er
 	if err != nil {
 		return err
 	}
-	return l.keys.with(key, func() *limiter.Budget { return l.budgets.BudgetUnder(key, rule) }, f)
+	return f(l.budgets.BudgetUnder(key, rule))
 }
 
 func (l *Limiter) answer(d limiter.Decision, s limiter.State) Answer {

@@ -137,8 +137,8 @@ func TestWindow(t *testing.T) {
 		d.inc("new", 50, 2)
 		d.allowed("newer")
 		d.inc("newer", 50, 1)
-		d.rejected("new", time.Second+1, 0) // theirs has a grain of a nanosecond
-		d.rejected("newest", time.Second+1, 0)
+		d.rejected("new", time.Second, 0)
+		d.rejected("newest", time.Second, 0)
 		d.rejected("7", time.Second, 0)
 		time.Sleep(2 * time.Second)
 		for _, key := range []string{"newest", "7"} {

@@ -1,0 +1,73 @@
+package limiter
+
+import (
+	"context"
+	"maps"
+	"time"
+)
+
+// Sweep drops the names that are as good as new and returns how many. It goes
+// about it in slices, each holding up only a small part of the names, for well
+// under a millisecond. Growth makes parts of it happen by themselves, so that
+// there are never more than about twice as many names as needed; call Sweep,
+// or Run, to have the memory back in quiet times too.
+func (f *Family) Sweep() (dropped int) {
+	for i := range f.shards {
+		s := &f.shards[i]
+		s.mu.Lock()
+		n := s.sweep(f.memory)
+		f.names.Add(-int64(n))
+		s.mu.Unlock()
+		dropped += n
+	}
+	return dropped
+}
+
+// Run sweeps every so often until the context ends, and returns its error.
+func (f *Family) Run(ctx context.Context, every time.Duration) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+			f.Sweep()
+		}
+	}
+}
+
+// sweep is called with s.mu held.
+func (s *familyShard) sweep(m *Memory) (dropped int) {
+	now := m.now(true)
+	for name, b := range s.budgets {
+		if b.dropIfFresh(now) {
+			delete(s.budgets, name)
+			dropped++
+		}
+	}
+	if dropped > 3*len(s.budgets) { // a map keeps the room it once needed
+		s.budgets = maps.Clone(s.budgets)
+	}
+	s.kept, s.swept = len(s.budgets), time.Now()
+	return dropped
+}
+
+// dropIfFresh marks a budget dead if it is as good as new. A budget that is
+// locked is in use.
+func (b *Budget) dropIfFresh(now instant) bool {
+	if !b.mu.TryLock() {
+		return false
+	}
+	defer b.mu.Unlock()
+	open := b.lane.Load() >= 0
+	b.enter(now)
+	if b.fresh() {
+		b.lane.Store(laneDead)
+		return true
+	}
+	if open {
+		b.openLane()
+	}
+	return false
+}
