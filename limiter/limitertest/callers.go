@@ -109,6 +109,27 @@ var callerStories = []story{
 			d.Fatalf("%d at once, %d passed", most.Load(), passed.Load())
 		}
 	}},
+	{"a draw that meets the end of its call is covered by it, or an error", func(d *desk) { // S1, S4
+		for name, rule := range oneOfEach() {
+			b := d.Budget(name, rule)
+			for round := range 20 {
+				r := d.reserve(b, 2)
+				var wg sync.WaitGroup
+				for range 3 {
+					wg.Go(func() {
+						if got, err := r.Draw(context.Background(), []limiter.Charge{{Budget: b, N: 2}}); err == nil && !got.OK {
+							d.Errorf("%s: %+v", name, got)
+						}
+					})
+				}
+				wg.Go(func() { _ = r.Cancel(context.Background()) })
+				wg.Wait()
+				if s := d.state(b); s.Held != 0 || s.Used != 0 || s.Open != 0 || s.Remaining != 10 {
+					d.Fatalf("%s, round %d: %+v", name, round, s)
+				}
+			}
+		}
+	}},
 	{"every verb at once, and the books are exact", everyVerb},
 	{"rounds of a clock that moves: all that comes back is taken, and no more", func(d *desk) { // P7, B6
 		b := d.Budget("b", bucket(100, 1000, time.Second))

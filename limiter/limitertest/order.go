@@ -17,7 +17,7 @@ import (
 var orderStories = []story{
 	{"what goroutines are told at once could have been told one after the other", func(d *desk) {
 		rules := []limiter.Rule{
-			bucket(10, 3, time.Second), window(12, time.Second, 0), limiter.Total{Limit: 15}, limiter.AtOnce{Limit: 9},
+			bucket(10, 3, time.Second), bucket(7, 2, time.Second), window(12, time.Second, 0), limiter.Total{Limit: 15}, limiter.AtOnce{Limit: 9},
 		}
 		wall := d.h.now(d)
 		for round := range 150 {
@@ -65,20 +65,22 @@ var orderStories = []story{
 
 // told is one call of a goroutine and the answer it got.
 type told struct {
-	verb    int // of the list below
-	charges [2]int
-	n       [2]int64
+	verb    int   // of the list below
+	charges []int // of the budgets
+	n       []int64
 	of      *told // the call of the same goroutine to draw for, or to end
 
 	reservation *limiter.Reservation
 	ok          bool
-	states      [2]limiter.State
+	states      []limiter.State // nil if it was told none
 	err         error
 }
 
 const (
 	toReserve = iota
 	toTry
+	toTake // one budget
+	toTakeFast
 	toInc
 	toDraw
 	toSettle
@@ -86,9 +88,10 @@ const (
 )
 
 func newTold(rnd *rand.Rand) told {
-	c := told{verb: rnd.IntN(verbs), n: [2]int64{rnd.Int64N(6), rnd.Int64N(6)}}
-	c.charges[0] = rnd.IntN(4)
-	c.charges[1] = (c.charges[0] + 1 + rnd.IntN(3)) % 4
+	c := told{verb: rnd.IntN(verbs), charges: rnd.Perm(5)[:2], n: []int64{rnd.Int64N(6), rnd.Int64N(6)}}
+	if c.verb == toTake || c.verb == toTakeFast {
+		c.charges, c.n = c.charges[:1], c.n[:1]
+	}
 	return c
 }
 
@@ -100,10 +103,10 @@ func runLine(d *desk, budgets []*limiter.Budget, line []told) {
 			if c.of = last; last == nil || !last.ok {
 				c.verb, c.of = toReserve, nil
 			} else {
-				c.charges = last.charges
+				c.charges, c.n = last.charges, c.n[:len(last.charges)]
 			}
 		}
-		if c.verb == toTry && !takesItself(d.Limiter) {
+		if (c.verb == toTry || c.verb == toTake || c.verb == toTakeFast) && !takesItself(d.Limiter) {
 			c.verb = toReserve // which it is, and an end, and something may come in between
 		}
 		c.run(d, budgets)
@@ -117,7 +120,7 @@ func runLine(d *desk, budgets []*limiter.Budget, line []told) {
 }
 
 func (c *told) run(d *desk, budgets []*limiter.Budget) {
-	ctx, charges := context.Background(), make([]limiter.Charge, 2)
+	ctx, charges := context.Background(), make([]limiter.Charge, len(c.charges))
 	for i := range charges {
 		charges[i] = limiter.Charge{Budget: budgets[c.charges[i]], N: c.n[i]}
 	}
@@ -125,18 +128,22 @@ func (c *told) run(d *desk, budgets []*limiter.Budget) {
 	switch c.verb {
 	case toReserve:
 		c.reservation, got, c.err = d.Reserve(ctx, charges)
-	case toTry:
+	case toTry, toTake:
 		got, c.err = limiter.TryAcquire(ctx, d.Limiter, charges)
+	case toTakeFast:
+		c.ok, c.err = charges[0].Budget.TryAcquire(ctx, c.n[0])
+		return
 	case toInc:
 		c.err = d.Inc(ctx, charges)
 	case toDraw:
 		got, c.err = c.of.reservation.Draw(ctx, charges)
 	case toSettle:
-		c.err = c.of.reservation.Settle(ctx, c.n[:])
+		c.err = c.of.reservation.Settle(ctx, c.n)
+		return
 	}
 	c.ok = got.OK
 	for i := range charges {
-		c.states[i] = charges[i].State
+		c.states = append(c.states, charges[i].State)
 	}
 }
 
@@ -153,7 +160,7 @@ func (c *told) agrees(k *book, accounts []*account, calls map[*told]*call) bool 
 		if v = k.decide(asks, nil); v.ok {
 			calls[c] = k.begin(asks)
 		}
-	case toTry:
+	case toTry, toTake, toTakeFast:
 		if v = k.decide(asks, nil); v.ok {
 			k.count(asks, true)
 		}
@@ -163,12 +170,11 @@ func (c *told) agrees(k *book, accounts []*account, calls map[*told]*call) bool 
 		v = k.decide(asks, calls[c.of])
 		k.draw(calls[c.of], asks, v)
 	case toSettle:
-		k.end(calls[c.of], c.n[:])
-		return c.err == nil
+		k.end(calls[c.of], c.n)
 	}
-	for i, a := range asks {
-		s := k.state(a.of)
-		if got := c.states[i]; got.Used != s.Used || got.Held != s.Held || got.Remaining != s.Remaining || got.Open != s.Open {
+	for i, got := range c.states {
+		s := k.state(asks[i].of)
+		if got.Used != s.Used || got.Held != s.Held || got.Remaining != s.Remaining || got.Open != s.Open {
 			return false
 		}
 	}
