@@ -21,7 +21,7 @@ type openHold struct {
 	Amount int64  `json:"amount"` // in the budget's unit; nano-dollars for dollars
 }
 
-// listOpen answers with the calls that run, oldest first: who keeps a budget busy, and for how long.
+// listOpen answers with the running calls that hold something of a budget, oldest first: who keeps it busy, and for how long.
 func listOpen(s *proxy.Server) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		list := struct {

@@ -165,7 +165,7 @@ func TestEstimateShowsEveryPart(t *testing.T) {
 	write(config, `
 upstreams: { up: { url: "http://127.0.0.1:1/v1" } }
 keys:
-  alice: { hash: "sha256:`+strings.Repeat("ab", 32)+`", limits: ["1000 tokens per minute", "$5 each month", "9 requests in any minute, observe only"] }
+  alice: { hash: "sha256:`+strings.Repeat("ab", 32)+`", limits: ["1000 tokens per minute", "$5 each month", "8 at once", "9 requests in any minute, observe only"] }
   bob: { hash: "sha256:`+strings.Repeat("cd", 32)+`", limits: ["20 tokens per minute"] }
 `)
 	run := func(args ...string) (int, string) {
@@ -174,7 +174,7 @@ keys:
 		return code, stdout.String() + stderr.String()
 	}
 	code, out := run("-config", config, "-key", "alice", request)
-	for _, want := range []string{"gpt-4o-mini", "o200k_base", "messages", "tools", "overhead", "this one would be inserted", "2 ", "key alice", "1000 tokens per minute", "$5 each month", "(only observed)", "at most $0.000"} {
+	for _, want := range []string{"gpt-4o-mini", "o200k_base", "messages", "tools", "overhead", "this one would be inserted", "2 ", "key alice", "1000 tokens per minute", "$5 each month", "8 at once  ", "(only observed)", "at most $0.000"} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit code %d; no %q in\n%s", code, want, out)
 		}

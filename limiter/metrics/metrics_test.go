@@ -504,4 +504,14 @@ func TestMistakes(t *testing.T) {
 	if err := wrap(limiter.NewMemory(), metrics.Options{Registry: registry}); err == nil {
 		t.Error("registered twice")
 	}
+	set, err := metrics.New(metrics.Options{Registry: prometheus.NewRegistry(), Labels: []string{"key", "budget"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if p := fmt.Sprint(recover()); !strings.HasPrefix(p, "BUG: ") {
+			t.Errorf("one value for two labels: %s", p)
+		}
+	}()
+	set.Series("alice")
 }
