@@ -29,9 +29,29 @@ func (m *history) admitted(charges []limiter.Charge) {
 	m.within(charges)
 }
 
-// acquire takes for good, in one of the ways there are.
+// acquire takes for good.
 func (m *history) acquire() {
 	charges, asks := m.charges(m.accounts)
+	if !m.take(charges, asks) {
+		m.unchanged("a refusal") // B5, M1
+	}
+}
+
+// rush takes from one budget several times for good, and nobody looks at it in
+// between.
+func (m *history) rush() {
+	i := m.between("budget", 0, int64(len(m.accounts)-1))
+	for range m.between("times", 2, 6) {
+		if m.between("wait", 0, 2) == 2 {
+			m.pass(m.ticksUpTo("ticks", 20*m.tick))
+		}
+		n := m.amount(m.accounts[i])
+		m.take([]limiter.Charge{{Budget: m.handles[i], N: n}}, []ask{{m.accounts[i], n}})
+	}
+}
+
+// take takes in one of the ways there are, and reports whether it passed.
+func (m *history) take(charges []limiter.Charge, asks []ask) bool {
 	v := m.decide(asks, nil)
 	if len(asks) == 1 && m.between("fast", 0, 1) == 1 {
 		ok, err := charges[0].Budget.TryAcquire(context.Background(), asks[0].n)
@@ -39,7 +59,7 @@ func (m *history) acquire() {
 		if err != nil || ok != v.ok {
 			m.Fatalf("TryAcquire of %d: %v, %v; the reference has %+v", asks[0].n, ok, err, v)
 		}
-		charges = nil
+		charges = nil // tells no state
 	} else {
 		d, err := limiter.TryAcquire(context.Background(), m.limiter, charges)
 		m.Logf("%v: take %v: %+v", m.book.now, asks, d)
@@ -51,10 +71,9 @@ func (m *history) acquire() {
 	if v.ok {
 		m.count(asks, true)
 		m.admitted(charges)
-	} else {
-		m.unchanged("a refusal") // B5, M1
 	}
 	m.judgeStates(charges, asks, v)
+	return v.ok
 }
 
 func (m *history) inc() {

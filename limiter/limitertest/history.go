@@ -54,6 +54,7 @@ var actions = []func(m *history){
 	(*history).drawAgain,
 	(*history).end,
 	(*history).acquire,
+	(*history).rush,
 	(*history).inc,
 	(*history).revise,
 	(*history).disturb,
