@@ -16,6 +16,7 @@ type Family struct {
 	terms    *terms
 	most     int64
 	names    atomic.Int64
+	dropped  atomic.Int64
 	seed     maphash.Seed
 	shards   []familyShard // as many as a power of two
 	overflow *Budget
@@ -138,3 +139,6 @@ func (f *Family) termsOf(name string, rule Rule) *terms {
 
 // Len returns the number of names there are.
 func (f *Family) Len() int { return int(f.names.Load()) }
+
+// Dropped returns how many names were ever dropped, by sweeps of either kind.
+func (f *Family) Dropped() int64 { return f.dropped.Load() }

@@ -54,8 +54,8 @@ func TestFamily(t *testing.T) {
 		r := d.reserve(f.Budget("held"), 1)
 		unspent := d.reserve(f.Budget("unspent"), 0)
 		time.Sleep(5 * time.Second)
-		if n := f.Sweep(); n != 1 || f.Len() != 3 {
-			t.Fatalf("%d dropped, %d left", n, f.Len())
+		if n := f.Sweep(); n != 1 || f.Len() != 3 || f.Dropped() != 1 {
+			t.Fatalf("%d dropped, %d left, %d dropped ever", n, f.Len(), f.Dropped())
 		}
 		if got := d.refused(f.Budget("drained"), 6); got.RetryAfter != time.Second {
 			t.Fatalf("a drained name got credit: %+v", got)
@@ -239,6 +239,9 @@ func TestFamilyIsBounded(t *testing.T) {
 			if i%100 == 0 {
 				time.Sleep(time.Second)
 			}
+		}
+		if f.Dropped()+int64(f.Len()) != 200_000 {
+			t.Fatalf("%d dropped, %d left", f.Dropped(), f.Len())
 		}
 		if most > 100_000 {
 			t.Fatalf("%d names at once, of which 100 were in use", most)

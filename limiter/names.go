@@ -49,7 +49,7 @@ func (f *Family) make(name string, t *terms, always bool) *Budget {
 	}
 	full := f.names.Load() >= f.most
 	if len(s.budgets) >= 2*s.kept+16 || full && time.Since(s.swept) > time.Second {
-		f.names.Add(-int64(s.sweep(f.memory)))
+		f.sweep(s)
 	}
 	if f.names.Add(1) > f.most && !always {
 		f.names.Add(-1)

@@ -15,10 +15,8 @@ func (f *Family) Sweep() (dropped int) {
 	for i := range f.shards {
 		s := &f.shards[i]
 		s.mu.Lock()
-		n := s.sweep(f.memory)
-		f.names.Add(-int64(n))
+		dropped += f.sweep(s)
 		s.mu.Unlock()
-		dropped += n
 	}
 	return dropped
 }
@@ -38,8 +36,8 @@ func (f *Family) Run(ctx context.Context, every time.Duration) error {
 }
 
 // sweep is called with s.mu held.
-func (s *familyShard) sweep(m *Memory) (dropped int) {
-	now := m.now(true)
+func (f *Family) sweep(s *familyShard) (dropped int) {
+	now := f.memory.now(true)
 	for name, b := range s.budgets {
 		if b.dropIfFresh(now) {
 			delete(s.budgets, name)
@@ -50,6 +48,8 @@ func (s *familyShard) sweep(m *Memory) (dropped int) {
 		s.budgets = maps.Clone(s.budgets)
 	}
 	s.kept, s.swept = len(s.budgets), time.Now()
+	f.names.Add(-int64(dropped))
+	f.dropped.Add(int64(dropped))
 	return dropped
 }
 
