@@ -2,6 +2,7 @@ package limitertest
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tokenfare/tokenfare/limiter"
 )
@@ -113,8 +114,8 @@ func (m *history) misuse() {
 	charges, asks := m.charges(m.accounts)
 	if m.one("an end twice") {
 		if c, ok := m.some(m.ended); ok {
-			if _, err := c.reservation.Draw(context.Background(), []limiter.Charge{{Budget: m.handles[0]}}); err == nil {
-				m.Fatalf("draw on a reservation that has ended: no error")
+			if _, err := c.reservation.Draw(context.Background(), []limiter.Charge{{Budget: m.handles[0]}}); !errors.Is(err, limiter.ErrMisuse) {
+				m.Fatalf("draw on a reservation that has ended: %v", err)
 			}
 			m.again(c)
 			m.unchanged("a call that has ended")
@@ -129,8 +130,10 @@ func (m *history) misuse() {
 	r, _, errReserve := m.limiter.Reserve(context.Background(), charges)
 	_, errPeek := m.limiter.Peek(context.Background(), charges)
 	_, errTry := limiter.TryAcquire(context.Background(), m.limiter, charges)
-	if errInc := m.limiter.Inc(context.Background(), charges); errReserve == nil || errPeek == nil || errTry == nil || errInc == nil || r != nil {
-		m.Fatalf("misuse: no error of reserve (%v), peek (%v), try (%v) or inc (%v)", errReserve, errPeek, errTry, errInc)
+	for _, err := range []error{errReserve, errPeek, errTry, m.limiter.Inc(context.Background(), charges)} {
+		if !errors.Is(err, limiter.ErrMisuse) || r != nil {
+			m.Fatalf("misuse: %v, %v", err, r)
+		}
 	}
 	m.unchanged("misuse")
 }

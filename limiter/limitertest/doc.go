@@ -34,6 +34,11 @@
 // file that plays it again; see pgregory.net/rapid. Its flag -rapid.steps sets
 // how long histories are, 30 calls on average.
 //
+// What a limiter that is not this process's must do beyond the Limiter
+// interface is little: errors that are the caller's fault are
+// [limiter.ErrMisuse], and a guess is from 1 to 15 seconds. A TryAcquire of its
+// own is optional.
+//
 // # Promises
 //
 // The names of the invariants in comments are those of the limiter's rules:

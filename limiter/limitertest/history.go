@@ -75,8 +75,8 @@ func (m *history) step() {
 const perSeed = 100
 
 // histories plays random histories, each in surroundings of its own.
-func (h Harness) histories(t *testing.T) {
-	for i := range (*histories + perSeed - 1) / perSeed {
+func (h Harness) histories(t *testing.T, n int) {
+	for i := range (n + perSeed - 1) / perSeed {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) { h.history(t, rt) })
 		})

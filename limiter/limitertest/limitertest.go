@@ -40,10 +40,12 @@ var histories = flag.Int("limiter.histories", usualHistories, "random histories 
 
 // Run tests an implementation. The names of the tests within t begin with
 // "stories", "callers" or "histories".
-func Run(t *testing.T, h Harness) {
+func Run(t *testing.T, h Harness) { h.run(t, *histories) }
+
+func (h Harness) run(t *testing.T, histories int) {
 	t.Run("stories", h.stories)
 	t.Run("callers", h.callers)
-	t.Run("histories", h.histories)
+	t.Run("histories", func(t *testing.T) { h.histories(t, histories) })
 }
 
 func (h Harness) within(t *testing.T, f func(t *testing.T)) {

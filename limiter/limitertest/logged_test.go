@@ -2,7 +2,6 @@ package limitertest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -96,19 +95,23 @@ func (l *logged) Budget(name string, rule limiter.Rule) *limiter.Budget {
 	return b
 }
 
+func misused(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{limiter.ErrMisuse}, args...)...)
+}
+
 // asks checks charges and makes them the reference's.
 func (l *logged) asks(charges []limiter.Charge) ([]ask, error) {
 	var asks []ask
 	for i, c := range charges {
 		switch {
 		case c.Budget == nil:
-			return nil, errors.New("no budget")
+			return nil, misused("no budget")
 		case c.Budget.Owner() != limiter.Limiter(l) && l.broken != takesForeign:
-			return nil, fmt.Errorf("budget %q of another limiter", c.Budget.Name())
+			return nil, misused("budget %q of another limiter", c.Budget.Name())
 		case c.N < 0 && l.broken != takesNegative:
-			return nil, fmt.Errorf("charge of %d", c.N)
+			return nil, misused("charge of %d", c.N)
 		case l.broken != takesTwice && slices.ContainsFunc(charges[:i], func(o limiter.Charge) bool { return o.Budget == c.Budget }):
-			return nil, fmt.Errorf("budget %q twice", c.Budget.Name())
+			return nil, misused("budget %q twice", c.Budget.Name())
 		}
 		asks = append(asks, ask{c.Budget.Own().(*account), c.N})
 	}
@@ -201,11 +204,11 @@ func (c *loggedCall) Draw(_ context.Context, more []limiter.Charge) (limiter.Dec
 	defer c.l.enter()()
 	asks, err := c.l.asks(more)
 	if err == nil && c.ended && c.l.broken != drawsAfterTheEnd {
-		err = errors.New("the reservation has ended")
+		err = misused("the reservation has ended")
 	}
 	for _, a := range asks {
 		if !slices.ContainsFunc(c.call.asks, func(b ask) bool { return b.of == a.of }) {
-			err = fmt.Errorf("%q is not reserved", a.of.name)
+			err = misused("%q is not reserved", a.of.name)
 		}
 	}
 	if err != nil {
@@ -219,7 +222,7 @@ func (c *loggedCall) Draw(_ context.Context, more []limiter.Charge) (limiter.Dec
 func (c *loggedCall) Settle(_ context.Context, actual []int64) error {
 	defer c.l.enter()()
 	if len(actual) != len(c.call.asks) || slices.ContainsFunc(actual, func(n int64) bool { return n < 0 }) {
-		return errors.New("not one amount per charge")
+		return misused("not one amount per charge")
 	}
 	c.end(actual)
 	return nil

@@ -21,9 +21,9 @@ var unseenByHistories = map[bug]string{
 
 // TestTeeth runs the suite, in a child of this process, on limiters that are
 // broken in one way each, and wants it to fail: told by stories, and found by
-// histories.
+// histories. That the sound one passes is for TestLogged to show.
 func TestTeeth(t *testing.T) {
-	for b := range bugs {
+	for b := sound + 1; b < bugs; b++ {
 		t.Run(b.String(), func(t *testing.T) {
 			t.Parallel()
 			for part, run := range map[string]string{"stories": "^TestBroken$/^(stories|callers)$", "histories": "^TestBroken$/^histories$"} {
@@ -35,12 +35,9 @@ func TestTeeth(t *testing.T) {
 				child.Env = append(os.Environ(), brokenAs+"="+strconv.Itoa(int(b)))
 				out, err := child.CombinedOutput()
 				failed := regexp.MustCompile(`--- FAIL: \S+`).FindAllString(string(out), -1)
-				switch {
-				case b == sound && err != nil:
-					t.Errorf("%s: the sound one failed:\n%s", part, out)
-				case b != sound && len(failed) == 0:
+				if len(failed) == 0 {
 					t.Errorf("%s: nothing noticed (%v):\n%s", part, err, out)
-				case b != sound:
+				} else {
 					t.Logf("%s: %s", part, failed[len(failed)-1])
 				}
 			}

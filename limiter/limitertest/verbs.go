@@ -2,6 +2,7 @@ package limitertest
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -17,7 +18,15 @@ func takesItself(l limiter.Limiter) bool {
 	return ok
 }
 
-// errs wants an error of every verb that takes charges.
+// misuse wants an error that says the caller is at fault, not a store.
+func (d *desk) misuse(what string, err error) {
+	d.Helper()
+	if !errors.Is(err, limiter.ErrMisuse) {
+		d.Errorf("%s: %v, want an error that is limiter.ErrMisuse", what, err)
+	}
+}
+
+// errs wants such an error of every verb that takes charges.
 func (d *desk) errs(what string, charges ...limiter.Charge) {
 	d.Helper()
 	ctx := context.Background()
@@ -25,9 +34,7 @@ func (d *desk) errs(what string, charges ...limiter.Charge) {
 	_, errPeek := d.Peek(ctx, charges)
 	_, errTry := limiter.TryAcquire(ctx, d.Limiter, charges)
 	for verb, err := range map[string]error{"reserve": errReserve, "peek": errPeek, "try": errTry, "inc": d.Inc(ctx, charges)} {
-		if err == nil {
-			d.Errorf("%s of %s: no error", verb, what)
-		}
+		d.misuse(verb+" of "+what, err)
 	}
 	if r != nil {
 		d.Errorf("%s: a reservation with an error", what)
@@ -54,8 +61,10 @@ var verbStories = []story{
 		for name, rule := range oneOfEach() {
 			b, other := d.Budget(name, rule), d.Budget("other "+name, rule)
 			d.errs("negative", limiter.Charge{Budget: other, N: 1}, limiter.Charge{Budget: b, N: -1})
-			if ok, err := b.TryAcquire(context.Background(), -1); ok || err == nil {
-				d.Fatalf("%s: %v, %v", name, ok, err)
+			ok, err := b.TryAcquire(context.Background(), -1)
+			d.misuse("negative, fast, in a "+name, err)
+			if ok {
+				d.Fatalf("%s: passed", name)
 			}
 			d.counts(b, 0, 0)
 			d.counts(other, 0, 0)
