@@ -44,5 +44,7 @@
 // The names of the invariants in comments are those of the limiter's rules:
 // B1 to B6 for buckets, W1 to W4 for windows, R1 to R3 for the time to wait,
 // S1 to S4 for settlement, M1 for several budgets in one call, P5 for changes
-// that must not be seen, P7 for goroutines, P9 for clocks that stand still.
+// that must not be seen, P7 for goroutines, P9 for clocks that stand still. That
+// two implementations decide alike (P8) follows from both deciding as the
+// reference does.
 package limitertest
