@@ -119,6 +119,16 @@ func TestManyEntries(t *testing.T) {
 }
 
 func TestNewestRuleWins(t *testing.T) {
+	story(t, "under a finer grain nothing leaves before what came earlier", func(d *desk) {
+		b := d.Budget("b", window(2, time.Second, 500*time.Millisecond))
+		time.Sleep(100 * time.Millisecond)
+		d.passes(b, 1)
+		d.Budget("b", window(2, time.Second, 0))
+		time.Sleep(100 * time.Millisecond)
+		d.passes(b, 1)
+		d.waits(b, 2, 1300*time.Millisecond)
+		d.passes(b, 2)
+	})
 	story(t, "what was consumed stays consumed", func(d *desk) {
 		for name, rules := range map[string][3]limiter.Rule{
 			"bucket":   {bucket(100, 10, time.Hour), bucket(40, 10, time.Minute), bucket(200, 1, time.Hour)},
