@@ -109,9 +109,9 @@ func shuffledNames(n int) []string {
 func nameOf(i int) string { return fmt.Sprintf("user-%07d", i) }
 
 // BenchmarkHot has many goroutines at one budget. of-one is what is left of
-// the throughput of one goroutine. Turns during which the machine had no two
-// cores for us are not counted: goroutines that take turns on one core do not
-// get into each other's way.
+// the throughput of one goroutine, measured just before or after. Only turns
+// at which the machine had two cores for us count: goroutines that take turns
+// on one core do not get into each other's way.
 func BenchmarkHot(b *testing.B) {
 	subjects := append(
 		everyOne(b, plenty, steady),
@@ -120,55 +120,65 @@ func BenchmarkHot(b *testing.B) {
 		&subject{name: "x-time-rate-reserve-cancel", run: newXRate(plenty, steady).(*xRate).reserveCancel},
 	)
 	defer quiet()()
-	counts := []int{1, 2, 8, 100}
-	var all [][]*subject // of each subject, one for each number of goroutines
+	var all []hot
 	for _, s := range subjects {
 		s.prepare()
-		var each []*subject
-		for _, g := range counts {
-			each = append(each, &subject{name: s.name, n: 2 * s.n / g * g, run: spread(s.run, g)})
+		for _, g := range []int{2, 8, 100} {
+			n := 2 * s.n / g * g
+			all = append(all, hot{g, &subject{name: s.name, n: n, run: spread(s.run, 1)}, &subject{name: s.name, n: n, run: spread(s.run, g)}})
 		}
-		all = append(all, each)
 	}
 	few := max(3, rounds()/3)
 	for range 5 * few {
 		for _, i := range rand.Perm(len(all)) {
-			if len(all[i][0].cpu) == few {
-				continue
-			}
-			free := twoCores()
-			for _, j := range rand.Perm(len(counts)) {
-				all[i][j].turn(b, true)
-			}
-			if !free || !twoCores() {
-				for _, s := range all[i] {
-					s.forget()
-				}
+			if len(all[i].many.cpu) < few {
+				all[i].turn(b)
 			}
 		}
 	}
-	for j, g := range counts {
-		b.Run(fmt.Sprint(g), func(b *testing.B) {
-			for i := range all {
-				s := all[i][j]
-				b.Run(s.name, func(b *testing.B) {
-					if len(s.cpu) == 0 {
-						b.Skip("the machine never had two cores to spare")
-					}
-					b.ReportMetric(0, "ns/op")
-					b.ReportMetric(1e3/median(s.wall), "M/s")
-					b.ReportMetric(ratio(all[i][0].wall, s.wall), "of-one")
-					b.ReportMetric(median(s.cpu), "cpu-ns/op")
-				})
+	for _, h := range all {
+		b.Run(fmt.Sprintf("%d/%s", h.goroutines, h.many.name), func(b *testing.B) {
+			if len(h.many.cpu) < few/4 {
+				b.Skip("the machine hardly ever had two cores to spare")
 			}
+			b.ReportMetric(0, "ns/op") // nothing is timed here
+			b.ReportMetric(1e3/median(h.many.wall), "M/s")
+			b.ReportMetric(1e3/median(h.one.wall), "M/s-of-one")
+			b.ReportMetric(ratio(h.one.wall, h.many.wall), "of-one")
+			b.ReportMetric(median(h.many.cpu), "cpu-ns/op")
 		})
+	}
+}
+
+// hot is one subject as called by one goroutine and by many.
+type hot struct {
+	goroutines int
+	one, many  *subject
+}
+
+func (h *hot) turn(b *testing.B) {
+	for range 20 {
+		if twoCores() {
+			break
+		}
+	}
+	first, second := h.one, h.many
+	if rand.IntN(2) == 0 {
+		first, second = second, first
+	}
+	before := preemptions()
+	first.turn(b, true)
+	second.turn(b, true)
+	if preemptions()-before > 2 || !twoCores() {
+		first.forget()
+		second.forget()
 	}
 }
 
 // twoCores reports whether two goroutines get almost two cores just now.
 func twoCores() bool {
 	cpu, began := cpuTime(), time.Now()
-	spread(func(int) int { compute(500 * time.Microsecond); return 0 }, 2)(2)
+	spread(func(int) int { compute(300 * time.Microsecond); return 0 }, 2)(2)
 	return float64(cpuTime()-cpu) > 1.6*float64(time.Since(began))
 }
 

@@ -145,9 +145,16 @@ func median[N cmp.Ordered](of []N) N {
 
 // cpuTime is what this process has used so far, in user and kernel mode.
 func cpuTime() time.Duration {
-	var u syscall.Rusage
+	u := usage()
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// preemptions is how often the kernel has given a core of ours to others.
+func preemptions() int64 { return usage().Nivcsw }
+
+func usage() (u syscall.Rusage) {
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		panic(fmt.Sprintf("getrusage: %v", err))
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return u
 }
