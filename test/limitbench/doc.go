@@ -3,7 +3,7 @@
 // is a module of its own, so that nobody who builds tokenfare downloads them.
 //
 //	go test .                  every contender limits, ours without allocating
-//	go test -run - -bench .    the figures; some three minutes
+//	go test -run - -bench .    the figures; some five minutes
 //	go test -run - -bench 'OneBudget|Named' -rounds 31   a part of them, quickly
 //	go test -run - -bench . | go run ./plot bars > ../../docs/limiter.svg
 //

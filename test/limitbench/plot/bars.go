@@ -64,7 +64,7 @@ func drawBars(r *results) (string, error) {
 	height, all := 74.0, []float64{}
 	var drawn []group
 	for _, g := range groups {
-		lines := r.of(g.benchmark, unit)
+		lines := r.all(g.benchmark, unit)
 		if len(lines) == 0 {
 			continue
 		}
@@ -93,7 +93,7 @@ func drawBars(r *results) (string, error) {
 		y += 24
 		c.text("head", 24, y-4, g.heading)
 		y += 6
-		lines := r.of(g.benchmark, unit)
+		lines := r.all(g.benchmark, unit)
 		slices.SortStableFunc(lines, func(a, b result) int { return cmp.Compare(a.figures[unit], b.figures[unit]) })
 		for _, l := range lines {
 			bar(c, y, g.benchmark, l.contender, l.figures[unit], most, scale(l.figures[unit]))

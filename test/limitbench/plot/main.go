@@ -3,11 +3,12 @@
 //
 //	go test -run - -bench . | tee bench.txt
 //	go run ./plot bars bench.txt > ../../docs/limiter.svg
-//	go run ./plot table bench.txt              the same figures in Markdown
+//	go run ./plot tables bench.txt             the figures in Markdown
+//	go run ./plot fill bench.txt ../../docs/limiter.md   puts them there
 //	go run ./plot bucket > ../../docs/limiter-bucket.svg
 //	go run ./plot window > ../../docs/limiter-window.svg
 //
-// Without a file, bars and table read standard input.
+// Without a file, bars and tables read standard input.
 package main
 
 import (
@@ -24,7 +25,7 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("usage: plot bars|table [FILE], plot bucket, plot window")
+var errUsage = errors.New("usage: plot bars|tables [FILE], plot fill FILE DOCUMENT, plot bucket, plot window")
 
 func run(args []string, stdin io.Reader, stdout io.Writer) error {
 	switch {
@@ -32,10 +33,11 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 		return write(stdout, drawBucket())
 	case len(args) == 1 && args[0] == "window":
 		return write(stdout, drawWindow())
-	case len(args) < 1 || len(args) > 2 || args[0] != "bars" && args[0] != "table":
+	case len(args) == 3 && args[0] == "fill":
+	case len(args) == 0 || len(args) > 2 || args[0] != "bars" && args[0] != "tables":
 		return errUsage
 	}
-	if len(args) == 2 {
+	if len(args) > 1 {
 		f, err := os.Open(args[1])
 		if err != nil {
 			return err
@@ -47,8 +49,18 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if args[0] == "table" {
-		return write(stdout, table(r))
+	switch args[0] {
+	case "tables":
+		return write(stdout, tables(r))
+	case "fill":
+		document, err := os.ReadFile(args[2])
+		if err == nil {
+			document, err = fill(document, r)
+		}
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(args[2], document, 0o644)
 	}
 	picture, err := drawBars(r)
 	if err != nil {

@@ -63,8 +63,18 @@ func parse(from io.Reader) (*results, error) {
 	return r, nil
 }
 
-// of returns the lines of a benchmark that have a figure in a unit.
-func (r *results) of(benchmark, unit string) (found []result) {
+// of returns one figure, -1 if there is none.
+func (r *results) of(benchmark, contender, unit string) float64 {
+	for _, l := range r.all(benchmark, unit) {
+		if l.contender == contender {
+			return l.figures[unit]
+		}
+	}
+	return -1
+}
+
+// all returns the lines of a benchmark that have a figure in a unit.
+func (r *results) all(benchmark, unit string) (found []result) {
 	for _, l := range r.lines {
 		if _, ok := l.figures[unit]; ok && l.benchmark == benchmark {
 			found = append(found, l)

@@ -22,7 +22,7 @@ func TestPictures(t *testing.T) {
 		args   []string
 	}{
 		{"bars.svg", []string{"bars", "testdata/sample.txt"}},
-		{"table.md", []string{"table", "testdata/sample.txt"}},
+		{"tables.md", []string{"tables", "testdata/sample.txt"}},
 		{"bucket.svg", []string{"bucket"}},
 		{"window.svg", []string{"window"}},
 	} {
@@ -90,6 +90,29 @@ func TestMistakes(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
 		}
+	}
+}
+
+// TestFill puts the tables between the two lines, and again without trace of
+// the first time.
+func TestFill(t *testing.T) {
+	document := filepath.Join(t.TempDir(), "d.md")
+	if err := os.WriteFile(document, []byte("before\n"+tablesBegin+"old\n"+tablesEnd+"after\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := "before\n" + tablesBegin + "\n" + string(draw(t, nil, "tables", "testdata/sample.txt")) + "\n" + tablesEnd + "after\n"
+	for range 2 {
+		draw(t, nil, "fill", "testdata/sample.txt", document)
+		got, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != want {
+			t.Errorf("the document is now\n%s\nwant\n%s", got, want)
+		}
+	}
+	if _, err := fill([]byte("no place"), &results{}); err == nil {
+		t.Error("a document without a place for the tables was filled")
 	}
 }
 

@@ -1,75 +1,96 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // columns are the contenders that most benchmarks have.
 var columns = []string{"tokenfare", "cas", "x-time-rate", "throttled", "sethvargo", "ulule", "failsafe"}
 
-// table writes the results as the Markdown tables of docs/limiter.md.
-func table(r *results) string {
+// tables writes the results as the Markdown tables of docs/limiter.md.
+func tables(r *results) string {
 	var b strings.Builder
-	head(&b, "", columns)
-	for _, row := range []struct{ says, benchmark, unit string }{
-		{"one budget, ns", "OneBudget", "cpu-ns/op"},
-		{"the same, refused, ns", "Refused", "cpu-ns/op"},
-		{"by name among 10,000, ns", "Named/10000", "cpu-ns/op"},
-		{"by name among 1,000,000, ns", "Named/1000000", "cpu-ns/op"},
+	heading(&b, "CPU time a call, ns", columns)
+	for _, t := range []struct{ says, benchmark, unit string }{
+		{"one budget", "OneBudget", "cpu-ns/op"},
+		{"the same, refused", "Refused", "cpu-ns/op"},
+		{"by name, one of 10,000", "Named/10000", "cpu-ns/op"},
+		{"by name, one of 1,000,000", "Named/1000000", "cpu-ns/op"},
 		{"allocations a call", "OneBudget", "allocs/call"},
 		{"memory a name, bytes", "Memory", "B/name"},
 	} {
-		line(&b, row.says, columns, func(contender string) string {
-			return r.cell(row.benchmark, contender, row.unit)
-		})
+		row(&b, t.says, columns, func(contender string) string { return r.cell(t.benchmark, contender, t.unit) })
 	}
 
-	b.WriteString("\n")
-	hot := append(append([]string{}, columns...), "tokenfare-states", "tokenfare-reserve-settle", "x-time-rate-reserve-cancel")
-	head(&b, "goroutines", hot)
-	line(&b, "1", hot, func(contender string) string { return r.cell("Hot/8", contender, "M/s-of-one") })
-	for _, goroutines := range []string{"2", "8", "100"} {
-		line(&b, goroutines, hot, func(contender string) string {
-			rate := r.cell("Hot/"+goroutines, contender, "M/s")
-			if rate == "" {
-				return ""
-			}
-			return fmt.Sprintf("%s (%.0f %%)", rate, 100*r.figure("Hot/"+goroutines, contender, "of-one"))
-		})
+	b.WriteString("\n| tokenfare alone | CPU time a call, ns | allocations |\n|---|--:|--:|\n")
+	for _, t := range []struct{ says, benchmark, contender string }{
+		{"one bucket, with its state and the exact wait", "OneBudget", "tokenfare-states"},
+		{"… refused", "Refused", "tokenfare-states"},
+		{"one window, grain of a second", "Rules", "window-1s-grain"},
+		{"one calendar quota", "Rules", "calendar"},
+		{"one total", "Rules", "total"},
+		{"four buckets in one call", "FourBudgets", "tokenfare"},
+		{"bucket, window, quota and total in one call", "FourBudgets", "tokenfare-mixed"},
+		{"reserve and settle, nothing else open", "ReserveSettle/0", "tokenfare"},
+		{"… with 100 others open", "ReserveSettle/100", "tokenfare"},
+		{"… with 1,000 others open", "ReserveSettle/1000", "tokenfare"},
+		{"reserve and settle a call at once", "Rules", "at-once-reserve-settle"},
+	} {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", t.says, r.cell(t.benchmark, t.contender, "cpu-ns/op"), r.cell(t.benchmark, t.contender, "allocs/call"))
 	}
-
-	for _, own := range []string{"FourBudgets", "ReserveSettle/0", "ReserveSettle/100", "ReserveSettle/1000", "Rules", "Sweep"} {
-		b.WriteString("\n")
-		for _, l := range r.lines {
-			if l.benchmark != own {
-				continue
-			}
-			fmt.Fprintf(&b, "| %s | %s |", own, l.contender)
-			for _, unit := range []string{"cpu-ns/op", "allocs/call", "least-worst-µs", "worst-µs", "sweep-ms"} {
-				if n, ok := l.figures[unit]; ok {
-					fmt.Fprintf(&b, " %s %s |", figure(n), unit)
-				}
-			}
-			b.WriteString("\n")
-		}
-	}
+	hot(&b, r)
+	sweeps(&b, r)
 	return b.String()
 }
 
-func head(b *strings.Builder, first string, columns []string) {
-	line(b, first, columns, func(contender string) string {
-		if l, ok := labels[contender]; ok {
-			return l
-		}
-		return contender
-	})
-	fmt.Fprintf(b, "|---|%s\n", strings.Repeat("--:|", len(columns)))
+// hot is the table of many goroutines at one budget: millions of decisions a
+// second, and what is left of the throughput of one goroutine.
+func hot(b *strings.Builder, r *results) {
+	shown := append([]string{"tokenfare", "tokenfare-states"}, columns[1:]...)
+	shown = slices.DeleteFunc(shown, func(contender string) bool { return r.cell("Hot/8", contender, "M/s") == "" })
+	if len(shown) < 3 {
+		return // the machine had no two cores to spare
+	}
+	b.WriteString("\n")
+	heading(b, "million calls a second on one budget", shown)
+	row(b, "1 goroutine", shown, func(contender string) string { return r.cell("Hot/8", contender, "M/s-of-one") })
+	for _, goroutines := range []string{"2", "8", "100"} {
+		row(b, goroutines+" goroutines", shown, func(contender string) string {
+			benchmark := "Hot/" + goroutines
+			rate, of := r.cell(benchmark, contender, "M/s"), r.of(benchmark, contender, "of-one")
+			if rate == "" {
+				return ""
+			}
+			return fmt.Sprintf("%s (%.0f %%)", rate, 100*of)
+		})
+	}
 }
 
-func line(b *strings.Builder, first string, columns []string, cell func(string) string) {
+func sweeps(b *strings.Builder, r *results) {
+	b.WriteString("\n| a million names swept beside a caller | its slowest call, best of several sweeps, µs | median, µs |\n|---|--:|--:|\n")
+	for _, t := range []struct{ says, contender string }{
+		{"tokenfare, all idle", "tokenfare"},
+		{"tokenfare, none idle", "tokenfare-none-idle"},
+		{"sethvargo/go-limiter, all idle", "sethvargo"},
+		{"ulule/limiter, all idle", "ulule"},
+		{"no sweep, a goroutine that computes", "alone"},
+	} {
+		fmt.Fprintf(b, "| %s | %s | %s |\n", t.says, r.cell("Sweep", t.contender, "least-worst-µs"), r.cell("Sweep", t.contender, "worst-µs"))
+	}
+}
+
+func heading(b *strings.Builder, first string, contenders []string) {
+	row(b, first, contenders, func(contender string) string { return labels[contender] })
+	fmt.Fprintf(b, "|---|%s\n", strings.Repeat("--:|", len(contenders)))
+}
+
+func row(b *strings.Builder, first string, contenders []string, cell func(string) string) {
 	fmt.Fprintf(b, "| %s |", first)
-	for _, c := range columns {
+	for _, c := range contenders {
 		fmt.Fprintf(b, " %s |", cell(c))
 	}
 	b.WriteString("\n")
@@ -77,19 +98,24 @@ func line(b *strings.Builder, first string, columns []string, cell func(string) 
 
 // cell is a figure as it stands in a table; empty if there is none.
 func (r *results) cell(benchmark, contender, unit string) string {
-	for _, l := range r.of(benchmark, unit) {
-		if l.contender == contender {
-			return figure(l.figures[unit])
-		}
+	if n := r.of(benchmark, contender, unit); n >= 0 {
+		return figure(n)
 	}
 	return ""
 }
 
-func (r *results) figure(benchmark, contender, unit string) float64 {
-	for _, l := range r.of(benchmark, unit) {
-		if l.contender == contender {
-			return l.figures[unit]
-		}
+// What stands between these two lines of a document is written anew.
+const (
+	tablesBegin = "<!-- figures: go run ./plot fill -->\n"
+	tablesEnd   = "<!-- end of figures -->\n"
+)
+
+// fill puts the tables into a document.
+func fill(document []byte, r *results) ([]byte, error) {
+	begin, end := bytes.Index(document, []byte(tablesBegin)), bytes.Index(document, []byte(tablesEnd))
+	if begin < 0 || end < begin {
+		return nil, errors.New("the document has no place for the tables: two lines that begin with <!-- figures and <!-- end")
 	}
-	return 0
+	begin += len(tablesBegin)
+	return slices.Concat(document[:begin], []byte("\n"+tables(r)+"\n"), document[end:]), nil
 }
