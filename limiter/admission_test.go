@@ -50,6 +50,23 @@ func TestWindowAdmission(t *testing.T) {
 			t.Fatalf("waits %v for three entries to leave, want 700ms", got)
 		}
 	})
+	story(t, "what was given back in the middle takes no room", func(d *desk) {
+		b := d.Budget("b", window(3, 24*time.Hour, 0))
+		d.passes(b, 1)
+		last := d.reserve(b, 1)
+		before := liveHeap()
+		for range 100_000 {
+			time.Sleep(time.Microsecond)
+			next := d.reserve(b, 1)
+			d.cancel(last)
+			last = next
+		}
+		if grown := liveHeap() - before; grown > 200_000 {
+			t.Fatalf("%d bytes for two entries", grown)
+		}
+		d.settle(last, 1)
+		d.counts(b, 2, 0)
+	})
 	story(t, "a refusal says what will be left after waiting", func(d *desk) {
 		b := d.Budget("b", window(5, time.Second, 0))
 		d.inc(b, 3)

@@ -26,16 +26,16 @@ type Budget struct {
 // more is what an idle token bucket has no need of.
 type more struct {
 	counter counter  // of any other kind of rule
-	epoch   uint32   // counts the changes from one kind to another
+	epoch   uint16   // counts the changes from one kind to another
 	held    int64    // token bucket: sum of the open holds, whether or not refill has replaced them
 	holds   holdList // token bucket
 	turns   []turn   // draws that wait, in their order
-	unspent int      // open holds that took nothing, but may still spend
+	open    int      // holds not yet settled, under whatever kind of rule: they may still spend
 }
 
 // counter is the state of one budget under one kind of rule. advance brings it
-// to an instant, and the other methods speak of that instant; an instant
-// before the last one seen leaves it where it is. Amounts are at least 1.
+// to an instant, and the other methods speak of that instant; a monotonic
+// instant before the last one seen leaves it where it is. Amounts are at least 1.
 type counter interface {
 	// setTerms takes a newer rule of the same kind.
 	setTerms(*terms)
@@ -127,7 +127,7 @@ func (b *Budget) rest() *more {
 	return b.more
 }
 
-func (b *Budget) epoch() uint32 {
+func (b *Budget) epoch() uint16 {
 	if b.more == nil {
 		return 0
 	}
@@ -162,7 +162,7 @@ func (b *Budget) setTerms(t *terms, now instant) {
 	b.terms.Store(t)
 	b.now, b.deficit = now.ns, wide{}
 	old := b.rest()
-	b.more = &more{counter: newCounter(t, now), epoch: old.epoch + 1, turns: old.turns, unspent: old.unspent}
+	b.more = &more{counter: newCounter(t, now), epoch: old.epoch + 1, turns: old.turns, open: old.open}
 	if used+held > 0 {
 		b.counter().spend(used + held)
 	}
@@ -171,5 +171,5 @@ func (b *Budget) setTerms(t *terms, now instant) {
 // fresh reports whether the budget is as good as one that is made anew.
 func (b *Budget) fresh() bool {
 	t, m := b.terms.Load(), b.more
-	return !t.pinned && !t.startsEmpty && (m == nil || len(m.turns) == 0 && m.unspent == 0) && b.counter().fresh()
+	return !t.pinned && !t.startsEmpty && (m == nil || len(m.turns) == 0 && m.open == 0) && b.counter().fresh()
 }

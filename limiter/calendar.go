@@ -21,7 +21,7 @@ func newCalendar(r CalendarQuota, wall int64) *calendar {
 // another kind of period or zone moves the period's end.
 func (c *calendar) setTerms(t *terms) {
 	r := t.rule.(CalendarQuota)
-	moved := r.Period != c.rule.Period || r.zone().String() != c.rule.zone().String()
+	moved := r.Period != c.rule.Period || r.boundaryAfter(c.end-1) != c.end
 	c.rule = r
 	if moved {
 		c.end = r.boundaryAfter(c.wall)
@@ -134,6 +134,12 @@ func firstInstant(y int, m time.Month, d int, zone *time.Location) time.Time {
 		t = t.In(zone)
 		_, offset := t.Zone()
 		_, end := t.ZoneBounds()
+		if !end.IsZero() && !end.After(t) {
+			// At the end of leap years ZoneBounds may name an end that has
+			// passed (golang/go#81583). Nothing is lost by looking again a
+			// little later.
+			end = t.Add(time.Hour)
+		}
 		at := wall.Add(-time.Duration(offset) * time.Second)
 		if at.Before(t) {
 			at = t

@@ -1,6 +1,7 @@
 package limiter
 
 import (
+	"os"
 	"testing"
 	"time"
 	_ "time/tzdata" // the zones must be there on any machine
@@ -110,5 +111,35 @@ func TestClockSetBack(t *testing.T) {
 	c.advance(at("2026-11-21T00:00:00Z"))
 	if d := c.wait(1); d != 24*time.Hour {
 		t.Fatalf("waits %v: the period began twice", d)
+	}
+}
+
+// TestBoundariesOfLeapYears works out the new year of every leap year in sight
+// with zones as Go brings them, whose list of changes ends early: from there on
+// ZoneBounds has named ends in the past (golang/go#81583). The system's zones
+// list more, and hide that.
+func TestBoundariesOfLeapYears(t *testing.T) {
+	for _, name := range []string{"Berlin", "New_York", "Sydney"} {
+		data, err := os.ReadFile("testdata/zones/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		zone, err := time.LoadLocationFromTZData(name, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for year := 2000; year < 2100; year++ {
+			for _, period := range []Period{Day, Week, Month, Quarter} {
+				late := time.Date(year, 12, 31, 13, 0, 0, 0, zone)
+				end := time.Unix(0, CalendarQuota{Limit: 1, Period: period, Zone: zone}.boundaryAfter(late.UnixNano())).In(zone)
+				want := time.Date(year+1, 1, 1, 0, 0, 0, 0, zone)
+				if period == Week {
+					want = time.Date(year, 12, 31+1+(7-int(late.Weekday()))%7, 0, 0, 0, 0, zone)
+				}
+				if !end.Equal(want) {
+					t.Fatalf("%s, %v after %v ends at %v, want %v", name, period, late, end, want)
+				}
+			}
+		}
 	}
 }

@@ -42,7 +42,7 @@ func (m *Memory) begin(charges []Charge, buf []int) ([]int, instant, error) {
 
 func (c *Charge) check(m *Memory, i int) error {
 	switch {
-	case c.Budget == nil:
+	case c.Budget == nil || c.Budget.terms.Load() == nil:
 		return misusef("charge %d has no budget", i)
 	case c.Budget.terms.Load().memory != m:
 		return misusef("budget %q belongs to another limiter; get the handle from this one", c.Budget.name)

@@ -17,7 +17,12 @@ import (
 // was told. Drawing again keeps the place with the new amounts, on whichever
 // budgets; drawing zeros gives it up. The caller decides whether the wait is worth it.
 //
-// Drawing on a reservation that has ended is an error.
+// Drawing on a reservation that has ended is an error, as is a budget it has
+// not charged. Use the handles that Reserve left in its charges: a name of a
+// family may have got another since.
+//
+// Ending a reservation takes time that grows with its draws: draw in steps that
+// are large beside the work, tens to a call rather than thousands.
 func (r *Reservation) Draw(ctx context.Context, more []Charge) (Decision, error) {
 	refused := Decision{Refused: -1}
 	switch {

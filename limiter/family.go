@@ -31,8 +31,9 @@ type FamilyOptions struct {
 	Rule Rule
 
 	// Most is how many names there can be at once; 0 means 1,048,576. When all
-	// are in use, newcomers share one budget until there is room again: no one
-	// can make room by pushing others out, nor capacity by making names up.
+	// are in use, newcomers share one budget, under the family's rule, until
+	// there is room again and that budget is as good as new: no one can make
+	// room by pushing others out, nor capacity by making names up.
 	Most int
 }
 
@@ -43,11 +44,12 @@ func (m *Memory) Family(o FamilyOptions) *Family {
 		o.Most = 1 << 20
 	}
 	f := &Family{memory: m, most: int64(o.Most), seed: maphash.MakeSeed()}
-	f.terms = newTerms(m, "(any name of a family)", o.Rule)
+	rule, _ := unrevised("(any name of a family)", o.Rule)
+	f.terms = newTerms(m, "(any name of a family)", rule)
 	f.terms.family = f
 	f.overflow = m.newBudget("(newcomers)", f.terms)
 	shards := 1
-	for shards*namesPerShard < o.Most {
+	for shards < mostShards && shards*namesPerShard < o.Most {
 		shards *= 2
 	}
 	f.shards = make([]familyShard, shards)
@@ -59,7 +61,7 @@ func (m *Memory) Family(o FamilyOptions) *Family {
 
 // Budget returns the budget of a name and makes it under the family's rule if
 // the name is new. Look it up for every call: keeping the handle is allowed,
-// but when the family was full it is the newcomers' common one.
+// but when the family was full it is the newcomers' common one, and stays that.
 //
 // One call may charge only one name of a family, as two newcomers may have the
 // same budget.
@@ -88,7 +90,8 @@ func (f *Family) Find(name string) *Budget {
 // Set gives a name a rule of its own, whether it is new or not. What was
 // consumed stays consumed. Until [Family.Unset] the name stays and counts as one
 // in use; it is there even if the family was full. It panics on a rule that is
-// not valid.
+// not valid. A budget whose rule was changed, here or elsewhere, takes the lock
+// for every call, see [Budget.TryAcquire].
 func (f *Family) Set(name string, rule Rule) *Budget {
 	for {
 		b := f.find(name)
@@ -129,7 +132,7 @@ func (b *Budget) pin(rule Rule, pinned bool) bool {
 // termsOf returns the family's own terms if the rule is its own.
 func (f *Family) termsOf(name string, rule Rule) *terms {
 	rule, _ = unrevised(name, rule)
-	if rule == f.terms.rule {
+	if sameRule(rule, f.terms.rule) {
 		return f.terms
 	}
 	t := newTerms(f.memory, name, rule)

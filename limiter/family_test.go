@@ -3,6 +3,7 @@ package limiter_test
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"sync"
@@ -190,13 +191,50 @@ func TestFamilyIsBounded(t *testing.T) {
 			t.Fatalf("%d names", f.Len())
 		}
 		d.passes(f.Budget("eve1"), 2) // the newcomers' budget is drained again
-		time.Sleep(9 * time.Second)   // ann and bob are whole, the newcomers short of 1
+		time.Sleep(9 * time.Second)
+		if f.Sweep() != 0 {
+			t.Fatal("dropped a name that would have to share when it comes back")
+		}
 		if got, s := d.take(f.Budget("eve1"), 10); got.OK {
 			t.Fatalf("a newcomer has its share twice: %+v", s)
 		}
-		d.passes(f.Budget("eve1"), 9)
+		time.Sleep(time.Second) // all are whole, the newcomers, too
+		d.passes(f.Budget("eve1"), 10)
 		if f.Budget("eve1").Name() != "eve1" {
 			t.Fatal("no budget of its own when there is room")
+		}
+	})
+	story(t, "a family of calls at once: newcomers' calls must end before they get their own", func(d *desk) {
+		f := d.family(limiter.AtOnce{Limit: 3}, 1)
+		ann := d.reserve(f.Budget("ann"), 1)
+		eve := d.reserve(f.Budget("eve"), 3)
+		d.cancel(ann)
+		if got, s := d.take(f.Budget("eve"), 1); got.OK {
+			t.Fatalf("a fourth call: %+v", s)
+		}
+		d.cancel(eve)
+		time.Sleep(2 * time.Second) // a full family looks for room once a second
+		d.reserve(f.Budget("eve"), 3)
+		if f.Budget("eve").Name() != "eve" {
+			t.Fatal("no budget of its own when there is room")
+		}
+	})
+	story(t, "a change of kind does not lose who holds what", func(d *desk) {
+		f := d.family(bucket(10, 1, time.Second), 0)
+		r := d.reserve(f.Budget("ann"), 5)
+		f.Set("ann", window(10, time.Second, 0))
+		f.Unset("ann")
+		time.Sleep(time.Minute)
+		if f.Sweep() != 0 {
+			t.Fatal("dropped while held")
+		}
+		d.settle(r, 15)
+		d.counts(f.Budget("ann"), 10, 0)
+	})
+	t.Run("room for any number", func(t *testing.T) {
+		f := limiter.NewMemory().Family(limiter.FamilyOptions{Rule: limiter.Total{Limit: 9}, Most: math.MaxInt})
+		if ok, err := f.Budget("ann").TryAcquire(context.Background(), 9); !ok || err != nil {
+			t.Fatal(ok, err)
 		}
 	})
 	t.Run("never more names than allowed, however many make them", func(t *testing.T) {

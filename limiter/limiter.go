@@ -43,8 +43,8 @@ type Limiter interface {
 	Peek(ctx context.Context, charges []Charge) (Decision, error)
 }
 
-// ErrMisuse is what errors are, as errors.Is has it, that say the caller is
-// wrong: they will not go away, while those of a store may.
+// ErrMisuse matches, with errors.Is, every error that is the caller's doing, as
+// opposed to those of a store that cannot answer.
 var ErrMisuse = errors.New("limiter: misuse")
 
 // misuse is such an error.
@@ -153,7 +153,11 @@ func TryAcquire(ctx context.Context, l Limiter, charges []Charge) (Decision, err
 	for i, c := range charges {
 		exact[i] = c.N
 	}
-	return d, r.Settle(ctx, exact)
+	if err := r.Settle(ctx, exact); err != nil {
+		// An error says that nothing was charged, so it must not be.
+		return Decision{Refused: -1}, errors.Join(err, r.Cancel(context.WithoutCancel(ctx)))
+	}
+	return d, nil
 }
 
 // acquirer is implemented by limiters that can take without making a

@@ -13,12 +13,16 @@ type familyShard struct {
 	mu      sync.RWMutex // taken before any budget's lock
 	budgets map[string]*Budget
 	kept    int       // names that were left by the last sweep
+	most    int       // names there were at some time since the map was made
 	swept   time.Time // when that was
-	_       [16]byte  // apart from the next one's lock
+	_       [8]byte   // apart from the next one's lock
 }
 
 // namesPerShard is how many names a shard has when the family is full.
 const namesPerShard = 256
+
+// mostShards bounds what an empty family costs, whatever it may grow to.
+const mostShards = 1 << 16
 
 func (f *Family) shard(name string) *familyShard {
 	return &f.shards[maphash.String(f.seed, name)&uint64(len(f.shards)-1)]
@@ -51,33 +55,37 @@ func (f *Family) make(name string, t *terms, always bool) *Budget {
 	if len(s.budgets) >= 2*s.kept+16 || full && time.Since(s.swept) > time.Second {
 		f.sweep(s)
 	}
-	if f.names.Add(1) > f.most && !always {
-		f.names.Add(-1)
+	crowded := f.isCrowded()
+	if f.names.Add(1) > f.most && !crowded {
+		crowded = true
 		f.crowded.Store(true)
+	}
+	if crowded && !always {
+		f.names.Add(-1)
 		return f.overflow
 	}
 	name = strings.Clone(name) // it may be part of a whole request
 	b := f.memory.newBudget(name, t)
-	f.chargeNewcomer(b)
 	s.budgets[name] = b
 	return b
 }
 
-// chargeNewcomer makes a name begin with all that newcomers have consumed in
-// common. Its own share of that is unknown, and must not be had twice.
-func (f *Family) chargeNewcomer(b *Budget) {
+// isCrowded reports whether newcomers share a budget: from when a name found
+// the family full until that budget is as good as new. Only then does a
+// newcomer get one of its own, or it would have its share twice, and only then
+// are names dropped again, or one that comes back would be worse off.
+func (f *Family) isCrowded() bool {
 	if !f.crowded.Load() {
-		return
+		return false
 	}
 	o := f.overflow
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.enter(f.memory.now(o.terms.Load().wall))
-	used, held := o.counter().counted()
-	own, _ := b.counter().counted() // not 0 in a bucket that starts empty
-	if n := used + held - own; n > 0 {
-		b.counter().spend(n)
+	if o.counter().fresh() && (o.more == nil || o.more.open == 0) {
+		f.crowded.Store(false)
 	}
+	return f.crowded.Load()
 }
 
 // live returns the budget that has taken the place of one whose state was

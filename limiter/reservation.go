@@ -31,9 +31,9 @@ type Reservation struct {
 type hold struct {
 	budget *Budget
 	n      int64  // 0: nothing was taken
-	charge uint16 // index in the caller's slice
+	charge int32  // index in the caller's slice
 	again  bool   // the reservation holds some of this budget already
-	epoch  uint32 // which of the budget's counters, if its kind of rule changed
+	epoch  uint16 // which of the budget's counters, if its kind of rule changed
 	place  uint64 // window: the entry it is part of; calendar: the period; at once: the instant
 
 	// Guarded by budget.mu, for buckets: the list of open holds and the
@@ -58,12 +58,11 @@ func (m *Memory) reserve(charges []Charge, order []int, now instant, owner strin
 func holdAll(holds []hold, charges []Charge, order []int) {
 	for at, i := range order {
 		h := &holds[at]
-		h.budget, h.n, h.charge = charges[i].Budget, charges[i].N, uint16(i)
+		h.budget, h.n, h.charge = charges[i].Budget, charges[i].N, int32(i)
 		h.epoch = h.budget.epoch()
+		h.budget.rest().open++
 		if h.n > 0 {
 			h.budget.counter().hold(h)
-		} else {
-			h.budget.rest().unspent++
 		}
 	}
 }
@@ -176,10 +175,8 @@ func (r *Reservation) settle(h *hold, actual int64) {
 // settle ends a hold and returns how much of an amount it covers.
 func (h *hold) settle(actual int64) int64 {
 	used := min(actual, h.n)
-	switch {
-	case h.n == 0:
-		h.budget.more.unspent--
-	case h.epoch == h.budget.epoch():
+	h.budget.more.open--
+	if h.n > 0 && h.epoch == h.budget.epoch() {
 		h.budget.counter().settle(h, used)
 	}
 	return used

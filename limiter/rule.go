@@ -180,8 +180,8 @@ func (r AtOnce) Validate() error { return checkLimit("at once: Limit", r.Limit) 
 // Validate reports what is wrong with the rule itself, a missing rule and a
 // generation below 1.
 func (r Revision) Validate() error {
-	if r.Generation < 1 {
-		return fmt.Errorf("revision: Generation is %d, must be at least 1", r.Generation)
+	if r.Generation < 1 || r.Generation > mostCounted {
+		return fmt.Errorf("revision: Generation is %d, must be from 1 to %d", r.Generation, int64(mostCounted))
 	}
 	if r.Rule == nil {
 		return errors.New("revision: Rule is missing")

@@ -9,7 +9,7 @@ import (
 // Sweep drops the names that are as good as new and returns how many. It goes
 // about it in slices, each holding up only a small part of the names, for well
 // under a millisecond. Growth makes parts of it happen by themselves, so that
-// there are never more than about twice as many names as needed; call Sweep,
+// there are not many more than twice as many names as needed; call Sweep,
 // or Run, to have the memory back in quiet times too.
 func (f *Family) Sweep() (dropped int) {
 	for i := range f.shards {
@@ -21,7 +21,7 @@ func (f *Family) Sweep() (dropped int) {
 	return dropped
 }
 
-// Run sweeps every so often until the context ends, and returns its error.
+// Run sweeps every so often, which must be more than 0, until the context ends, and returns its error.
 func (f *Family) Run(ctx context.Context, every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -37,6 +37,10 @@ func (f *Family) Run(ctx context.Context, every time.Duration) error {
 
 // sweep is called with s.mu held.
 func (f *Family) sweep(s *familyShard) (dropped int) {
+	if f.isCrowded() {
+		return 0 // a name made anew would have to share: nobody is as good as that
+	}
+	s.most = max(s.most, len(s.budgets))
 	now := f.memory.now(true)
 	for name, b := range s.budgets {
 		if b.dropIfFresh(now) {
@@ -44,8 +48,10 @@ func (f *Family) sweep(s *familyShard) (dropped int) {
 			dropped++
 		}
 	}
-	if dropped > 3*len(s.budgets) { // a map keeps the room it once needed
-		s.budgets = maps.Clone(s.budgets)
+	if s.most > 4*len(s.budgets)+16 { // a map keeps the room it once needed
+		kept := make(map[string]*Budget, len(s.budgets))
+		maps.Copy(kept, s.budgets)
+		s.budgets, s.most = kept, len(kept)
 	}
 	s.kept, s.swept = len(s.budgets), time.Now()
 	f.names.Add(-int64(dropped))

@@ -76,9 +76,22 @@ func (t *terms) revised(name string, rule Rule, generation int64) *terms {
 func (t *terms) supersededBy(name string, rule Rule) (Rule, int64, bool) {
 	rule, generation := unrevised(name, rule)
 	if generation == 0 {
-		return rule, t.generation + 1, rule != t.rule
+		return rule, t.generation + 1, !sameRule(rule, t.rule)
 	}
 	return rule, generation, generation > t.generation
+}
+
+// sameRule reports whether two rules say the same. A zone that is loaded twice
+// is the same, though its pointer is not.
+func sameRule(a, b Rule) bool {
+	x, calendar := a.(CalendarQuota)
+	y, both := b.(CalendarQuota)
+	if !calendar || !both || x.zone().String() != y.zone().String() {
+		return a == b
+	}
+	_, east := time.Unix(0, 0).In(x.zone()).Zone()
+	_, west := time.Unix(0, 0).In(y.zone()).Zone()
+	return x.Limit == y.Limit && x.Period == y.Period && east == west
 }
 
 // sameKind reports whether a counter can go on under another rule.

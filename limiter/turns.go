@@ -70,6 +70,9 @@ func (b *Budget) wait(n int64, by *Reservation, now int64) time.Duration {
 	before = slices.Clone(before)
 	slices.SortFunc(before, func(a, b turn) int { return cmp.Compare(a.until, b.until) })
 	ahead := sum(before)
+	if ahead <= b.terms.Load().capacity-n && c.wait(ahead+n) == 0 {
+		return 0
+	}
 	best := Never
 	for lapsed := now; ; {
 		if capacity := b.terms.Load().capacity; ahead <= capacity-n {

@@ -2,6 +2,7 @@ package limiter
 
 import (
 	"math"
+	"sort"
 	"time"
 )
 
@@ -13,7 +14,7 @@ type window struct {
 	ring    []entry // length is a power of two, or 0
 	head    int     // position of the oldest entry in ring
 	n       int     // entries in use
-	first   uint64  // place of the oldest entry; places count up for ever
+	places  uint64  // how many entries there ever were
 	used    int64   // sum over the entries, less held
 	held    int64
 	holding int // open holds, also of entries that have left
@@ -21,8 +22,9 @@ type window struct {
 
 // entry is what was taken within one grain of time.
 type entry struct {
-	end     int64 // end of the grain: no earlier than any instant it stands for
-	n, held int64 // all of it, and the part of it that is held
+	end     int64  // end of the grain: no earlier than any instant it stands for
+	n, held int64  // all of it, and the part of it that is held
+	place   uint64 // counts up from entry to entry: by it a hold finds its own
 }
 
 // keptRing is the length of ring that an empty window keeps.
@@ -65,7 +67,6 @@ func (w *window) evict() {
 		w.held -= e.held
 		w.head = (w.head + 1) & (len(w.ring) - 1)
 		w.n--
-		w.first++
 	}
 	if len(w.ring) > keptRing {
 		w.ring, w.head = nil, 0
@@ -116,7 +117,7 @@ func (w *window) hold(h *hold) {
 	e.held += h.n
 	w.held += h.n
 	w.holding += h.first()
-	h.place = w.first + uint64(w.n-1)
+	h.place = e.place
 }
 
 // settle corrects the entry that was charged, where it stands. An entry that
@@ -124,8 +125,7 @@ func (w *window) hold(h *hold) {
 // a negative one: that would free room the window never had.
 func (w *window) settle(h *hold, used int64) {
 	w.holding -= h.first()
-	if h.place >= w.first {
-		e := w.at(int(h.place - w.first))
+	if e := w.find(h.place); e != nil {
 		e.held -= h.n
 		e.n -= h.n - used
 		w.held -= h.n
@@ -135,6 +135,15 @@ func (w *window) settle(h *hold, used int64) {
 }
 
 func (w *window) fresh() bool { return w.n == 0 && w.holding == 0 }
+
+// find returns the entry of that place, nil if it has left.
+func (w *window) find(place uint64) *entry {
+	i := sort.Search(w.n, func(i int) bool { return w.at(i).place >= place })
+	if i < w.n && w.at(i).place == place {
+		return w.at(i)
+	}
+	return nil
+}
 
 // trim drops empty entries from both ends, so that a window in which
 // everything was given back is a fresh one. Nothing open refers to them.
@@ -161,16 +170,33 @@ func (w *window) last() *entry {
 	}
 	w.n++
 	e := w.at(w.n - 1)
-	*e = entry{end: end}
+	w.places++
+	*e = entry{end: end, place: w.places}
 	return e
 }
 
+// grow makes room for one more. Entries between others may have been given back
+// entirely; nothing refers to those, and without them there may be room enough.
 func (w *window) grow() {
-	ring := make([]entry, max(4, 2*len(w.ring)))
+	full := 0
 	for i := range w.n {
-		ring[i] = *w.at(i)
+		if w.at(i).n > 0 {
+			full++
+		}
 	}
-	w.ring, w.head = ring, 0
+	length := max(4, len(w.ring))
+	if 2*full > len(w.ring) {
+		length *= 2
+	}
+	ring := make([]entry, length)
+	full = 0
+	for i := range w.n {
+		if e := w.at(i); e.n > 0 {
+			ring[full] = *e
+			full++
+		}
+	}
+	w.ring, w.head, w.n = ring, 0, full
 }
 
 // addSaturated adds two amounts that are not negative.
