@@ -54,7 +54,7 @@ func (m *Memory) Family(o FamilyOptions) *Family {
 	}
 	f.shards = make([]familyShard, shards)
 	for i := range f.shards {
-		f.shards[i].budgets = make(map[string]*Budget)
+		f.shards[i].table.Store(newTable(0))
 	}
 	return f
 }

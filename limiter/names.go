@@ -4,18 +4,19 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // familyShard is a part of a family's names, small enough to be looked through
 // in well under a millisecond.
 type familyShard struct {
-	mu      sync.RWMutex // taken before any budget's lock
-	budgets map[string]*Budget
-	kept    int       // names that were left by the last sweep
-	most    int       // names there were at some time since the map was made
-	swept   time.Time // when that was
-	_       [8]byte   // apart from the next one's lock
+	table atomic.Pointer[table] // read by anybody, changed with mu held
+
+	mu    sync.Mutex // taken before any budget's lock
+	kept  int        // names that were left by the last sweep
+	swept time.Time  // when that was
+	_     [16]byte   // apart from the next one
 }
 
 // namesPerShard is how many names a shard has when the family is full.
@@ -24,16 +25,15 @@ const namesPerShard = 256
 // mostShards bounds what an empty family costs, whatever it may grow to.
 const mostShards = 1 << 16
 
-func (f *Family) shard(name string) *familyShard {
-	return &f.shards[maphash.String(f.seed, name)&uint64(len(f.shards)-1)]
+// shard returns the part that a name belongs to, and the name's hash.
+func (f *Family) shard(name string) (*familyShard, uint64) {
+	hash := maphash.String(f.seed, name)
+	return &f.shards[hash&uint64(len(f.shards)-1)], hash
 }
 
 func (f *Family) find(name string) *Budget {
-	s := f.shard(name)
-	s.mu.RLock()
-	b := s.budgets[name]
-	s.mu.RUnlock()
-	return b
+	s, hash := f.shard(name)
+	return s.table.Load().find(hash, name)
 }
 
 func (f *Family) budget(name string, t *terms) *Budget {
@@ -45,15 +45,17 @@ func (f *Family) budget(name string, t *terms) *Budget {
 
 // make makes the budget of a name that was not there a moment ago.
 func (f *Family) make(name string, t *terms, always bool) *Budget {
-	s := f.shard(name)
+	s, hash := f.shard(name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b := s.budgets[name]; b != nil {
+	names := s.table.Load()
+	if b := names.find(hash, name); b != nil {
 		return b
 	}
 	full := f.names.Load() >= f.most
-	if len(s.budgets) >= 2*s.kept+16 || full && time.Since(s.swept) > time.Second {
+	if names.n >= 2*s.kept+16 || full && time.Since(s.swept) > time.Second {
 		f.sweep(s)
+		names = s.table.Load()
 	}
 	crowded := f.isCrowded()
 	if f.names.Add(1) > f.most && !crowded {
@@ -66,7 +68,13 @@ func (f *Family) make(name string, t *terms, always bool) *Budget {
 	}
 	name = strings.Clone(name) // it may be part of a whole request
 	b := f.memory.newBudget(name, t)
-	s.budgets[name] = b
+	if names.full() {
+		names = names.copyOf(2*names.n, func(*Budget) bool { return true })
+		names.add(hash, b)
+		s.table.Store(names)
+	} else {
+		names.add(hash, b)
+	}
 	return b
 }
 

@@ -2,7 +2,6 @@ package limiter
 
 import (
 	"context"
-	"maps"
 	"time"
 )
 
@@ -40,20 +39,17 @@ func (f *Family) sweep(s *familyShard) (dropped int) {
 	if f.isCrowded() {
 		return 0 // a name made anew would have to share: nobody is as good as that
 	}
-	s.most = max(s.most, len(s.budgets))
-	now := f.memory.now(true)
-	for name, b := range s.budgets {
-		if b.dropIfFresh(now) {
-			delete(s.budgets, name)
+	now, names := f.memory.now(true), s.table.Load()
+	for i := range names.slots {
+		if b := names.slots[i].budget.Load(); b != nil && b.dropIfFresh(now) {
 			dropped++
 		}
 	}
-	if s.most > 4*len(s.budgets)+16 { // a map keeps the room it once needed
-		kept := make(map[string]*Budget, len(s.budgets))
-		maps.Copy(kept, s.budgets)
-		s.budgets, s.most = kept, len(kept)
+	if dropped > 0 {
+		names = names.copyOf(names.n-dropped, func(b *Budget) bool { return b.lane.Load() != laneDead })
+		s.table.Store(names)
 	}
-	s.kept, s.swept = len(s.budgets), time.Now()
+	s.kept, s.swept = names.n, time.Now()
 	f.names.Add(-int64(dropped))
 	f.dropped.Add(int64(dropped))
 	return dropped
