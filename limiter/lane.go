@@ -46,22 +46,21 @@ func (b *Budget) TryAcquire(ctx context.Context, n int64) (bool, error) {
 // what the word says after it and the instant of the decision.
 func (b *Budget) passLane(t *terms, n int64) (whole, now int64, ok, decided bool) {
 	base := t.memory.base
-	now = int64(time.Since(base))
-	for v := b.lane.Load(); v >= 0 && now < t.lane.until; v = b.lane.Load() {
-		whole, ok = t.lane.charged(v, now, n)
-		if !ok {
-			// Others may have spent since the clock was read, and a bucket
-			// looks poorer at an earlier instant than they saw it.
-			now = int64(time.Since(base))
-			if whole, ok = t.lane.charged(v, now, n); !ok {
-				return v, now, false, true
-			}
+	for {
+		// The word before the clock: what others have spent by then, they saw
+		// at an instant no later than ours.
+		v := b.lane.Load()
+		now = int64(time.Since(base))
+		if v < 0 || now >= t.lane.until {
+			return 0, 0, false, false
+		}
+		if whole, ok = t.lane.charged(v, now, n); !ok {
+			return v, now, false, true
 		}
 		if b.lane.CompareAndSwap(v, whole) {
 			return whole, now, true, true
 		}
 	}
-	return 0, 0, false, false
 }
 
 // charged returns when the bucket will be whole after n more, from 1 to the

@@ -62,14 +62,13 @@ func (b *Budget) dropIfFresh(now instant) bool {
 		return false
 	}
 	defer b.mu.Unlock()
-	open := b.lane.Load() >= 0
+	if t, whole := b.terms.Load(), b.lane.Load(); whole >= 0 && now.ns < t.lane.until { // the word says it all
+		return !t.pinned && !t.startsEmpty && whole <= now.ns*t.lane.refill && b.lane.CompareAndSwap(whole, laneDead)
+	}
 	b.enter(now)
-	if b.fresh() {
-		b.lane.Store(laneDead)
-		return true
+	if !b.fresh() {
+		return false
 	}
-	if open {
-		b.openLane()
-	}
-	return false
+	b.lane.Store(laneDead)
+	return true
 }
