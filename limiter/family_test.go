@@ -231,6 +231,17 @@ func TestFamilyIsBounded(t *testing.T) {
 		d.settle(r, 15)
 		d.counts(f.Budget("ann"), 10, 0)
 	})
+	story(t, "a name that is held for nothing yet stays, though others charge it the fast way", func(d *desk) {
+		f := d.family(bucket(10, 1, time.Second), 0)
+		r := d.reserve(f.Budget("ann"), 0)
+		d.passes(f.Budget("ann"), 1)
+		time.Sleep(10 * time.Second)
+		if f.Sweep() != 0 {
+			t.Fatal("dropped while held")
+		}
+		d.settle(r, 7)
+		d.counts(f.Budget("ann"), 7, 0)
+	})
 	t.Run("room for any number", func(t *testing.T) {
 		f := limiter.NewMemory().Family(limiter.FamilyOptions{Rule: limiter.Total{Limit: 9}, Most: math.MaxInt})
 		if ok, err := f.Budget("ann").TryAcquire(context.Background(), 9); !ok || err != nil {

@@ -142,7 +142,7 @@ func (b *Budget) openLane() {
 	switch m := b.more; {
 	case b.lane.Load() != laneClosed, b.now >= t.lane.until, t.size.less(b.deficit):
 		return
-	case m != nil && (m.counter != nil || m.holds.oldest != nil || len(m.turns) > 0):
+	case m != nil && (m.counter != nil || m.open > 0 || len(m.turns) > 0):
 		return
 	}
 	b.lane.Store(b.now*t.lane.refill + b.deficit.ceilDiv(t.lane.divisor))
