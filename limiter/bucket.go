@@ -17,6 +17,7 @@ func (b *bucket) setTerms(t *terms) {
 			for h := b.more.holds.oldest; h != nil; h = h.younger {
 				h.least = h.least.rescaled(old.every, t.every, false)
 			}
+			b.more.holds.stale = true
 		}
 	}
 }
@@ -71,12 +72,16 @@ func (b *bucket) after(d time.Duration) int64 {
 }
 
 func (b *bucket) fitsWithoutHeld(n int64) bool {
-	t := b.terms.Load()
-	rest := b.deficit
-	if b.more != nil {
-		rest = rest.minus(b.more.holds.returnable(rest, t.every))
+	t, m := b.terms.Load(), b.more
+	if m == nil || m.held == 0 {
+		return b.wait(n) == 0
 	}
-	return !t.size.less(rest.plus(product(n, t.every)))
+	held, need := product(m.held, t.every), product(n, t.every)
+	if t.size.less(b.deficit.minus(held).plus(need)) {
+		return false // not even if all of it came back
+	}
+	rest := b.deficit.minus(m.holds.returnable(b.deficit, held, t.every))
+	return !t.size.less(rest.plus(need))
 }
 
 func (b *bucket) spend(n int64) {
@@ -90,7 +95,7 @@ func (b *bucket) hold(h *hold) {
 	m := (*Budget)(b).rest()
 	b.spend(h.n)
 	m.held += h.n
-	m.holds.add(h)
+	m.holds.add(h, product(h.n, b.terms.Load().every))
 }
 
 func (b *bucket) settle(h *hold, used int64) {

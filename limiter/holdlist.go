@@ -15,11 +15,20 @@ package limiter
 type holdList struct {
 	oldest, youngest *hold
 	reservations     int // whose holds these are
+
+	// bound is what returnable keeps, unless it is stale.
+	bound wide
+	stale bool
 }
 
 // add puts h last, without a deficit seen yet.
-func (l *holdList) add(h *hold) {
+func (l *holdList) add(h *hold, n wide) {
 	h.least = infinite
+	if l.oldest == nil {
+		l.bound, l.stale = infinite, false
+	} else if l.bound.less(infinite) {
+		l.bound = l.bound.plus(n)
+	}
 	h.older = l.youngest
 	if l.youngest == nil {
 		l.oldest = h
@@ -43,12 +52,18 @@ func (l *holdList) remove(h *hold) {
 	}
 	h.older, h.younger = nil, nil
 	l.reservations -= h.first()
+	l.stale = true
 }
 
 // observe notes the deficit the bucket has now. It must be called before the
 // deficit grows and before anything is given back; as it only falls in
 // between, no smaller one is missed.
-func (l *holdList) observe(deficit wide) { lower(l.youngest, deficit) }
+func (l *holdList) observe(deficit wide) {
+	lower(l.youngest, deficit)
+	if deficit.less(l.bound) {
+		l.bound = deficit
+	}
+}
 
 // lower caps h and all older holds at a deficit. The order of the list lets it
 // stop at the first that is no higher.
@@ -76,18 +91,24 @@ func (l *holdList) giveBack(h *hold, n wide) wide {
 }
 
 // returnable is how much would come off the deficit if every hold were settled
-// at zero, oldest first: each can give back up to the smallest deficit it has
-// seen, less what the older ones gave.
-func (l *holdList) returnable(deficit wide, every int64) wide {
-	var back wide
-	for h := l.oldest; h != nil; h = h.younger {
-		least := h.least
-		if deficit.less(least) {
-			least = deficit
-		}
-		if back = back.plus(product(h.n, every)); least.less(back) {
-			back = least
+// at zero, oldest first. Each can give back its amount, but no more than the
+// smallest deficit it has seen, or the present one, less what the older ones
+// gave. Written out, that is the smallest of three: all that is held, the
+// deficit, and, over all holds, the smallest deficit one has seen and what the
+// younger ones hold. The last, bound, changes in ways that are easy to follow
+// but when a hold ends; so refusals, however many, look through the holds once
+// for each that does.
+func (l *holdList) returnable(deficit, held wide, every int64) wide {
+	back := least(held, deficit)
+	if l.stale {
+		l.bound, l.stale = infinite, false
+		var younger wide
+		for h := l.youngest; h != nil; h = h.older {
+			if h.least.less(infinite) {
+				l.bound = least(l.bound, h.least.plus(younger))
+			}
+			younger = younger.plus(product(h.n, every))
 		}
 	}
-	return back
+	return least(back, l.bound)
 }

@@ -21,6 +21,13 @@ func (a wide) less(b wide) bool {
 	return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo
 }
 
+func least(a, b wide) wide {
+	if b.less(a) {
+		return b
+	}
+	return a
+}
+
 func (a wide) isZero() bool { return a.hi|a.lo == 0 }
 
 // plus returns a + b, which fits: no sum of a bucket's comes near 2^127.
