@@ -209,7 +209,7 @@ func TestNeverAdmissible(t *testing.T) {
 			b := d.Budget("b", rule)
 			d.reserve(b, 10)
 			got := d.refused(b, 11)
-			if got.RetryAfter != limiter.Never || got.HeldOnly || got.Refused != 0 {
+			if got.RetryAfter != limiter.Never || !got.TooBig || got.HeldOnly || got.Refused != 0 {
 				t.Fatalf("more than the capacity: %+v", got)
 			}
 			d.counts(b, 0, 10)
@@ -222,12 +222,12 @@ func TestTotalIsSpentOnce(t *testing.T) {
 	story(t, "used up and held up", func(d *desk) {
 		b := d.Budget("b", limiter.Total{Limit: 10})
 		r := d.reserve(b, 8)
-		if got := d.refused(b, 3); got.RetryAfter != limiter.Never || !got.HeldOnly {
+		if got := d.refused(b, 3); got.RetryAfter != limiter.Never || !got.HeldOnly || got.TooBig {
 			t.Fatalf("held, not spent: %+v", got)
 		}
 		d.settle(r, 8)
 		time.Sleep(1000 * time.Hour)
-		if got := d.refused(b, 3); got.RetryAfter != limiter.Never || got.HeldOnly {
+		if got := d.refused(b, 3); got.RetryAfter != limiter.Never || got.HeldOnly || got.TooBig {
 			t.Fatalf("spent: %+v", got)
 		}
 		d.passes(b, 2)

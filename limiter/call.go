@@ -120,7 +120,7 @@ func refuse(charges []Charge, by *Reservation, now int64) (Decision, error) {
 		d.HeldOnly = d.HeldOnly && v.held
 		d.AtOnce = d.AtOnce || v.atOnce
 		if d.Refused < 0 || v.explainsBetter(worst) {
-			d.RetryAfter, d.Refused, worst = v.wait, i, v
+			d.RetryAfter, d.Refused, d.TooBig, worst = v.wait, i, v.tooBig, v
 		}
 	}
 	describe(charges)

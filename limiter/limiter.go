@@ -99,9 +99,15 @@ type Decision struct {
 	// not. It is 0 when OK, and Never when time alone will not help.
 	RetryAfter time.Duration
 
-	// Refused is the index of the charge that waits longest, -1 when OK. A
-	// charge with N > State.Limit goes before all others: it can never pass.
+	// Refused is the index of the charge that waits longest, -1 when OK. One
+	// that is too big goes before all others.
 	Refused int
+
+	// TooBig reports that the charge Refused names asks for more than its
+	// budget can ever hold: N > State.Limit. RetryAfter is then Never, and only
+	// a newer rule could help. What has run out without being too big, as a
+	// [Total] that is spent, is told apart by it.
+	TooBig bool
 
 	// HeldOnly reports a refusal that would pass if everything now reserved
 	// were settled at zero: it is temporary, whatever RetryAfter says.

@@ -52,7 +52,7 @@ func TestSeveralBudgets(t *testing.T) {
 		used, small := d.Budget("used", limiter.Total{Limit: 5}), d.Budget("small", bucket(5, 1, time.Second))
 		d.reserve(used, 5)
 		got, err := d.Peek(context.Background(), []limiter.Charge{{Budget: used, N: 1}, {Budget: small, N: 6}})
-		want := limiter.Decision{RetryAfter: limiter.Never, Refused: 1}
+		want := limiter.Decision{RetryAfter: limiter.Never, Refused: 1, TooBig: true}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Fatal(diff, err)
 		}

@@ -75,7 +75,7 @@ var atOnceStories = []story{
 	{"more than there ever is", func(d *desk) {
 		b := d.Budget("b", limiter.AtOnce{Limit: 2})
 		d.reserve(b, 1)
-		if got := d.refused(b, 3); got.AtOnce || got.HeldOnly || got.RetryAfter != limiter.Never {
+		if got := d.refused(b, 3); got.AtOnce || got.HeldOnly || !got.TooBig || got.RetryAfter != limiter.Never {
 			d.Fatalf("never: %+v", got)
 		}
 	}},
@@ -97,7 +97,7 @@ var atOnceStories = []story{
 		slots, total := d.Budget("slots", limiter.AtOnce{Limit: 1}), d.Budget("total", limiter.Total{Limit: 5})
 		d.reserve(slots, 1)
 		d.passes(total, 5)
-		if got := d.peek(limiter.Charge{Budget: slots, N: 1}, limiter.Charge{Budget: total, N: 1}); !got.AtOnce || got.Refused != 1 || got.RetryAfter != limiter.Never || got.HeldOnly {
+		if got := d.peek(limiter.Charge{Budget: slots, N: 1}, limiter.Charge{Budget: total, N: 1}); !got.AtOnce || got.Refused != 1 || got.RetryAfter != limiter.Never || got.HeldOnly || got.TooBig {
 			d.Fatalf("spent and full: %+v", got)
 		}
 	}},

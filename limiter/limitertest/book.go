@@ -51,6 +51,7 @@ const farthest = 100 * 24 * time.Hour
 // verdict is the answer to a call.
 type verdict struct {
 	ok, heldOnly, atOnce bool
+	tooBig               bool          // those that explain the refusal are more than there can ever be
 	wait                 time.Duration // guessed if only calls at once are in the way
 	refused              []int         // charges that explain the refusal equally well
 	longest              []int         // charges that wait as long, to the tick
@@ -163,6 +164,7 @@ func (k *book) decide(asks []ask, by *call) verdict {
 		}
 		v.longest = append(v.longest, i)
 	}
+	v.tooBig = !v.ok && final[v.refused[0]] == 2
 	return v
 }
 

@@ -52,6 +52,8 @@ const (
 	sweepsHeld
 	blamesTheFirst
 	keepsTurnsForEver
+	forgetsTheTooBig
+	takesSpentForTooBig
 	bugs
 )
 
@@ -65,7 +67,7 @@ func (b bug) String() string {
 		"starts full", "charges peeks", "refuses inc", "ignores zones", "draws after the end",
 		"settles draws first", "lets the too big wait", "loses places", "lesser draws push",
 		"waits for the oldest only", "refunds old periods", "sweeps too much", "sweeps held", "blames the first",
-		"keeps turns for ever",
+		"keeps turns for ever", "forgets the too big", "takes spent for too big",
 	}[b]
 }
 
@@ -154,6 +156,10 @@ func (b bug) tell(d *limiter.Decision, asks []ask, charges []limiter.Charge) {
 		d.RetryAfter = max(d.RetryAfter, 5*time.Second)
 	case b == letsTheTooBigWait && d.RetryAfter == limiter.Never && a.n > a.of.rule.Capacity():
 		d.RetryAfter = max(time.Second, charges[d.Refused].State.ResetAfter)
+	case b == forgetsTheTooBig:
+		d.TooBig = false
+	case b == takesSpentForTooBig:
+		d.TooBig = d.RetryAfter == limiter.Never
 	case b == blamesTheFirst:
 		d.Refused = 0
 	case b == tellsTheShortestWait && len(asks) > 1 && d.RetryAfter != limiter.Never:

@@ -17,12 +17,12 @@ func (m *history) judge(d limiter.Decision, err error, v verdict) {
 		m.Fatalf("decision %+v, the reference has %+v", d, v)
 	}
 	if d.OK {
-		if d.RetryAfter != 0 || d.Refused != -1 || d.HeldOnly {
+		if d.RetryAfter != 0 || d.Refused != -1 || d.HeldOnly || d.TooBig {
 			m.Fatalf("passing decision with a refusal's fields: %+v", d)
 		}
 		return
 	}
-	if d.HeldOnly != v.heldOnly {
+	if d.HeldOnly != v.heldOnly || d.TooBig != v.tooBig {
 		m.Fatalf("decision %+v, the reference has %+v", d, v)
 	}
 	explains := v.refused

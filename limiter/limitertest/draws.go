@@ -138,6 +138,9 @@ var drawStories = []story{
 		b := d.Budget("b", bucket(10, 1, time.Second))
 		r := d.reserve(b, 1)
 		d.drawWaits(r, b, 11, limiter.Never)
+		if got := d.draw(r, limiter.Charge{Budget: b, N: 11}); !got.TooBig {
+			d.Fatalf("%+v", got)
+		}
 		d.passes(b, 9) // and keeps no turn
 	}},
 	{"misuse is an error and changes nothing", func(d *desk) {

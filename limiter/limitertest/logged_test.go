@@ -129,7 +129,7 @@ func (l *logged) answer(charges []limiter.Charge, asks []ask, v verdict) limiter
 	}
 	d := limiter.Decision{OK: v.ok, Refused: -1, Source: limiter.Store}
 	if !v.ok {
-		d.HeldOnly, d.AtOnce, d.RetryAfter, d.Refused = v.heldOnly, v.atOnce, v.wait, v.refused[0]
+		d.HeldOnly, d.AtOnce, d.TooBig, d.RetryAfter, d.Refused = v.heldOnly, v.atOnce, v.tooBig, v.wait, v.refused[0]
 		if v.wait == guessed {
 			d.RetryAfter = 5 * time.Second
 		}

@@ -24,10 +24,13 @@ var ruleStories = []story{
 			d.counts(b, 50, 20)
 			d.remains(b, 0)
 			d.refused(b, 1)
-			if got := d.refused(b, 41); got.RetryAfter != limiter.Never {
+			if got := d.refused(b, 41); got.RetryAfter != limiter.Never || !got.TooBig {
 				d.Fatalf("%s: %+v", name, got)
 			}
 			d.Budget(name, rules[2])
+			if got := d.peek(limiter.Charge{Budget: b, N: 131}); got.OK || got.TooBig {
+				d.Fatalf("%s, a limit that has it: %+v", name, got)
+			}
 			d.passes(b, 130)
 			d.settle(r, 5)
 			d.counts(b, 185, 0)

@@ -94,7 +94,7 @@ var severalStories = []story{
 		want := func(charges ...limiter.Charge) {
 			d.Helper()
 			got := d.peek(charges...)
-			if got.OK || got.RetryAfter != limiter.Never || got.HeldOnly || charges[got.Refused].Budget != small {
+			if got.OK || got.RetryAfter != limiter.Never || !got.TooBig || got.HeldOnly || charges[got.Refused].Budget != small {
 				d.Fatalf("%+v", got)
 			}
 		}

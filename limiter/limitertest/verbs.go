@@ -88,7 +88,7 @@ var verbStories = []story{
 		for name, rule := range oneOfEach() {
 			b := d.Budget(name, rule)
 			d.reserve(b, 10)
-			if got := d.refused(b, 11); got.RetryAfter != limiter.Never || got.HeldOnly || got.AtOnce || got.Refused != 0 {
+			if got := d.refused(b, 11); got.RetryAfter != limiter.Never || !got.TooBig || got.HeldOnly || got.AtOnce || got.Refused != 0 {
 				d.Fatalf("%s: %+v", name, got)
 			}
 			d.counts(b, 0, 10)
@@ -108,7 +108,7 @@ var verbStories = []story{
 			before := d.state(b)
 			for _, n := range []int64{7, 10, 11} {
 				d.refused(b, n)
-				if got := d.peek(limiter.Charge{Budget: b, N: n}); got.OK {
+				if got := d.peek(limiter.Charge{Budget: b, N: n}); got.OK || got.TooBig != (n > 10) {
 					d.Fatalf("%s: %+v", name, got)
 				}
 				if ok, err := b.TryAcquire(context.Background(), n); ok || err != nil {

@@ -76,12 +76,12 @@ var totalStories = []story{
 	{"is spent once", func(d *desk) {
 		b := d.Budget("b", limiter.Total{Limit: 10})
 		r := d.reserve(b, 8)
-		if got := d.refused(b, 3); got.RetryAfter != limiter.Never || !got.HeldOnly {
+		if got := d.refused(b, 3); got.RetryAfter != limiter.Never || !got.HeldOnly || got.TooBig {
 			d.Fatalf("held, not spent: %+v", got)
 		}
 		d.settle(r, 8)
 		d.advance(1000 * time.Hour)
-		if got := d.refused(b, 3); got.RetryAfter != limiter.Never || got.HeldOnly {
+		if got := d.refused(b, 3); got.RetryAfter != limiter.Never || got.HeldOnly || got.TooBig {
 			d.Fatalf("spent: %+v", got)
 		}
 		d.passes(b, 2)
