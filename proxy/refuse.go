@@ -56,7 +56,7 @@ func (x *exchange) refuse(ctx context.Context, d limiter.Decision) error {
 		return err
 	}
 	for _, s := range short {
-		if s.need > s.state.Limit { // its limit was lowered while this call was on its way
+		if s.tooBig { // its limit was lowered while this call was on its way
 			return x.neverFits(s.budget, s.need)
 		}
 	}

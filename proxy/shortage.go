@@ -15,6 +15,7 @@ type shortage struct {
 	need     int64
 	wait     time.Duration // limiter.Never: until somebody changes the limit
 	heldOnly bool          // there would be room if everything reserved came back
+	tooBig   bool          // there never is so much room
 }
 
 // usedUp reports whether only the turn of a period, or nothing, brings room: what was spent is spent.
@@ -46,22 +47,23 @@ func (x *exchange) shortages(ctx context.Context, d limiter.Decision) ([]shortag
 			return nil, fmt.Errorf("read budgets: %w", err)
 		}
 		if !alone.OK {
-			short = append(short, x.draws.short(i, alone.RetryAfter))
+			short = append(short, x.draws.short(i, alone))
 		}
 	}
 	if len(short) == 0 {
 		// Room came back between the refusal and this second look: what the refusal said still holds, and is soon true.
-		short = append(short, x.draws.short(d.Refused, d.RetryAfter))
+		short = append(short, x.draws.short(d.Refused, d))
 	}
 	return short, nil
 }
 
-func (d *draws) short(i int, wait time.Duration) shortage {
-	s := shortage{budget: d.budgets[i], state: d.charges[i].State, need: d.charges[i].N, wait: wait}
+// short describes the shortage that a refusal is about.
+func (d *draws) short(i int, refused limiter.Decision) shortage {
+	s := shortage{budget: d.budgets[i], state: d.charges[i].State, need: d.charges[i].N, wait: refused.RetryAfter, tooBig: refused.TooBig}
 	s.heldOnly = s.need <= s.state.Limit-s.state.Used
 	switch {
 	case s.budget.atOnce():
-		s.wait = (wait + time.Second - 1).Truncate(time.Second) // the limiter's guess, which knows how long calls have been of late
+		s.wait = (s.wait + time.Second - 1).Truncate(time.Second) // the limiter's guess, which knows how long calls have been of late
 	case s.guessed():
 		// When running calls will end is not ours to know: the guess grows with how many there are, from 1 to 10 seconds.
 		s.wait = time.Duration(min(10, max(1, s.state.Open))) * time.Second

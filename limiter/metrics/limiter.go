@@ -131,7 +131,7 @@ func (l *Limiter) decided(series []*Series, charges []limiter.Charge, d limiter.
 		}
 	case d.Refused >= 0 && d.Refused < len(charges):
 		result := Refused
-		if c := &charges[d.Refused]; c.N > c.State.Limit {
+		if d.TooBig {
 			result = Never
 		}
 		series[d.Refused].Count(result)

@@ -58,7 +58,7 @@ func overLimit(r *http.Request, seen Outcome, rule limiter.Rule) refusal {
 	say := func(format string, args ...any) { f.answer.Message = fmt.Sprintf(format, args...) }
 	whose := seen.Client.whose()
 	switch _, quota := rule.(limiter.CalendarQuota); {
-	case seen.Cost > s.Limit:
+	case d.TooBig:
 		f.answer.Status, f.answer.Type, f.answer.Code = http.StatusBadRequest, "invalid_request_error", "request_exceeds_budget"
 		f.noRetry = true
 		say("Request too large for the limit of %s: %s It can never pass, so waiting does not help.", whose, figures)
