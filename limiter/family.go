@@ -12,15 +12,15 @@ import (
 // Names that are in use are never dropped. Its methods may be called from any
 // number of goroutines.
 type Family struct {
-	memory   *Memory
-	terms    *terms
-	most     int64
-	names    atomic.Int64
-	dropped  atomic.Int64
-	seed     maphash.Seed
-	shards   []familyShard // as many as a power of two
-	overflow *Budget
-	crowded  atomic.Bool // overflow was handed out once
+	memory    *Memory
+	terms     *terms
+	most      int64
+	names     atomic.Int64
+	dropped   atomic.Int64
+	seed      maphash.Seed
+	shards    []familyShard // as many as a power of two
+	newcomers *Budget       // see newcomers.go
+	shared    atomic.Int64  // how often that was handed out
 }
 
 // FamilyOptions are the options of a family.
@@ -32,8 +32,9 @@ type FamilyOptions struct {
 
 	// Most is how many names there can be at once; 0 means 1,048,576. When all
 	// are in use, newcomers share one budget, under the family's rule, until
-	// there is room again and that budget is as good as new: no one can make
-	// room by pushing others out, nor capacity by making names up.
+	// there is room again: no one can make room by pushing others out, nor
+	// capacity by making names up. As any newcomer may have spent what counts
+	// there, it counts for each that then gets a budget of its own.
 	Most int
 }
 
@@ -47,7 +48,7 @@ func (m *Memory) Family(o FamilyOptions) *Family {
 	rule, _ := unrevised("(any name of a family)", o.Rule)
 	f.terms = newTerms(m, "(any name of a family)", rule)
 	f.terms.family = f
-	f.overflow = m.newBudget("(newcomers)", f.terms)
+	f.newcomers = m.newBudget("(newcomers)", f.terms)
 	shards := 1
 	for shards < mostShards && shards*namesPerShard < o.Most {
 		shards *= 2
@@ -68,8 +69,9 @@ func (m *Memory) Family(o FamilyOptions) *Family {
 func (f *Family) Budget(name string) *Budget { return f.budget(name, f.terms) }
 
 // BudgetUnder is Budget with a rule for a name that is new: the first one wins,
-// until the name has been idle so long that it was dropped. It panics on a
-// rule that is not valid.
+// until the name has been idle so long that it was dropped. Newcomers to a full
+// family share a budget under the family's rule, whatever theirs says. It
+// panics on a rule that is not valid.
 func (f *Family) BudgetUnder(name string, rule Rule) *Budget {
 	if b := f.find(name); b != nil {
 		return b
@@ -77,19 +79,21 @@ func (f *Family) BudgetUnder(name string, rule Rule) *Budget {
 	return f.budget(name, f.termsOf(name, rule))
 }
 
-// Find returns the budget that a name has, without making it: nil if it has
-// none, and would be given a new one. In a full family that is the newcomers'.
+// Find returns the budget that a name has, without making it: to look at, as a
+// name that has none gets nil if it would be given a new one, and the newcomers'
+// common budget if it would be given that one, or what counts there.
 func (f *Family) Find(name string) *Budget {
 	b := f.find(name)
-	if b == nil && f.names.Load() >= f.most {
-		return f.overflow
+	if b == nil && (f.names.Load() >= f.most || f.sharing()) {
+		return f.newcomers
 	}
 	return b
 }
 
 // Set gives a name a rule of its own, whether it is new or not. What was
 // consumed stays consumed. Until [Family.Unset] the name stays and counts as one
-// in use; it is there even if the family was full. It panics on a rule that is
+// in use; it is there even if the family was full, so let names be set by
+// configuration, not by the network. It panics on a rule that is
 // not valid. A budget whose rule was changed, here or elsewhere, takes the lock
 // for every call, see [Budget.TryAcquire].
 func (f *Family) Set(name string, rule Rule) *Budget {
@@ -145,3 +149,7 @@ func (f *Family) Len() int { return int(f.names.Load()) }
 
 // Dropped returns how many names were ever dropped, by sweeps of either kind.
 func (f *Family) Dropped() int64 { return f.dropped.Load() }
+
+// Shared returns how often a name was given the newcomers' common budget: more
+// than 0 means that the family was full, and should perhaps be larger.
+func (f *Family) Shared() int64 { return f.shared.Load() }

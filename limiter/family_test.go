@@ -3,6 +3,7 @@ package limiter_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -192,31 +193,112 @@ func TestFamilyIsBounded(t *testing.T) {
 		}
 		d.passes(f.Budget("eve1"), 2) // the newcomers' budget is drained again
 		time.Sleep(9 * time.Second)
+		// Ann and Bob are whole, and one of them makes room; of what the
+		// newcomers share, one is still missing.
+		d.waits(f.Budget("eve1"), 10, time.Second)
+		d.passes(f.Budget("eve1"), 9)
+		if b := f.Budget("eve1"); b.Name() != "eve1" || f.Len() != 1 || f.Shared() != 4 {
+			t.Fatalf("%s of %d names, %d times the common budget", b.Name(), f.Len(), f.Shared())
+		}
+		time.Sleep(time.Second)
+		f.Sweep()
+		d.passes(f.Budget("eve2"), 10)
+	})
+	story(t, "nobody is dropped for room that there is, while it would be charged for others when it comes back", func(d *desk) {
+		f := d.family(bucket(10, 1, time.Second), 2)
+		d.passes(f.Set("ann", bucket(10, 1, time.Second)), 1)
+		d.passes(f.Budget("bob"), 1)
+		d.passes(f.Budget("eve"), 10)
+		time.Sleep(time.Second)
+		if f.Sweep() != 1 || f.Len() != 1 {
+			t.Fatal("not dropped, though the family is full")
+		}
+		f.Unset("ann")
+		time.Sleep(8 * time.Second)
 		if f.Sweep() != 0 {
-			t.Fatal("dropped a name that would have to share when it comes back")
+			t.Fatal("dropped")
 		}
-		if got, s := d.take(f.Budget("eve1"), 10); got.OK {
-			t.Fatalf("a newcomer has its share twice: %+v", s)
+		if b := f.Find("bob"); b == nil || b.Name() == "bob" {
+			t.Fatal("what counts for a newcomer is not to be seen")
 		}
-		time.Sleep(time.Second) // all are whole, the newcomers, too
-		d.passes(f.Budget("eve1"), 10)
-		if f.Budget("eve1").Name() != "eve1" {
-			t.Fatal("no budget of its own when there is room")
+		time.Sleep(time.Second)
+		if f.Sweep() != 1 || f.Find("bob") != nil {
+			t.Fatal("not dropped when the newcomers' budget is whole")
 		}
 	})
-	story(t, "a family of calls at once: newcomers' calls must end before they get their own", func(d *desk) {
+	story(t, "a trickle of newcomers does not keep a family full", func(d *desk) {
+		f := d.family(bucket(10, 1, time.Second), 100)
+		for i := range 100 {
+			d.passes(f.Budget(fmt.Sprint("old", i)), 10)
+		}
+		for i := range 24 * 3600 / 7 { // one every seven seconds, for a day: the common budget alone would never be whole
+			d.take(f.Budget(fmt.Sprint("new", i)), 10)
+			time.Sleep(7 * time.Second)
+			if i > 0 && i%500 == 0 {
+				f.Sweep()
+			}
+		}
+		f.Sweep()
+		if f.Len() > 10 || f.Shared() > 2 {
+			t.Fatalf("%d names, the common budget was handed out %d times", f.Len(), f.Shared())
+		}
+	})
+	story(t, "what newcomers have spent counts for each that gets a budget of its own, until it has left", func(d *desk) {
+		f := d.family(window(10, time.Minute, 0), 1)
+		d.passes(f.Budget("ann"), 1)
+		time.Sleep(20 * time.Second)
+		d.passes(f.Budget("eve"), 4)
+		time.Sleep(10 * time.Second)
+		d.passes(f.Budget("eve"), 3)
+		time.Sleep(30 * time.Second) // ann's has left
+		d.waits(f.Budget("eve"), 4, 30*time.Second)
+		d.passes(f.Budget("eve"), 3)
+		d.waits(f.Budget("eve"), 8, time.Minute)
+	})
+	for _, rule := range []limiter.Rule{limiter.Total{Limit: 10}, limiter.CalendarQuota{Limit: 10, Period: limiter.Day}} {
+		story(t, fmt.Sprintf("what newcomers have spent counts for each: %T", rule), func(d *desk) {
+			f := d.family(rule, 1)
+			ann := d.reserve(f.Budget("ann"), 1)
+			r := d.reserve(f.Budget("eve"), 6)
+			d.cancel(ann)
+			if f.Sweep() != 1 {
+				t.Fatal("no room")
+			}
+			d.refused(f.Budget("eve"), 5)
+			d.passes(f.Budget("eve"), 4)
+			if f.Budget("eve").Name() != "eve" {
+				t.Fatal("no budget of its own")
+			}
+			d.cancel(r)
+		})
+	}
+	story(t, "a rule of its own is charged as when a rule is changed", func(d *desk) {
+		f := d.family(bucket(10, 1, time.Second), 1)
+		d.passes(f.Budget("ann"), 1)
+		d.passes(f.Budget("eve"), 6)
+		d.passes(f.Set("eve", window(20, time.Minute, 0)), 14)
+		d.waits(f.Budget("eve"), 1, time.Minute)
+	})
+	story(t, "calls at once that newcomers have begun count for each until they end", func(d *desk) {
 		f := d.family(limiter.AtOnce{Limit: 3}, 1)
 		ann := d.reserve(f.Budget("ann"), 1)
-		eve := d.reserve(f.Budget("eve"), 3)
+		eve, bob := d.reserve(f.Budget("eve"), 2), d.reserve(f.Budget("bob"), 1)
 		d.cancel(ann)
-		if got, s := d.take(f.Budget("eve"), 1); got.OK {
+		time.Sleep(2 * time.Second) // a full family looks for room once a second
+		if got, s := d.take(f.Budget("eve"), 1); got.OK || s.Held != 3 {
 			t.Fatalf("a fourth call: %+v", s)
 		}
-		d.cancel(eve)
-		time.Sleep(2 * time.Second) // a full family looks for room once a second
-		d.reserve(f.Budget("eve"), 3)
 		if f.Budget("eve").Name() != "eve" {
 			t.Fatal("no budget of its own when there is room")
+		}
+		d.cancel(bob)
+		more := d.reserve(f.Budget("eve"), 1)
+		d.refused(f.Budget("eve"), 1)
+		d.cancel(eve)
+		d.cancel(d.reserve(f.Budget("eve"), 2))
+		d.cancel(more)
+		if f.Sweep() != 1 {
+			t.Fatal("not as good as new")
 		}
 	})
 	story(t, "a change of kind does not lose who holds what", func(d *desk) {

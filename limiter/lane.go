@@ -71,6 +71,9 @@ func (l *laneTerms) charged(whole, now, n int64) (int64, bool) {
 	return whole, whole-at <= l.size
 }
 
+// isWhole reports whether nothing of the bucket is missing any more.
+func (l *laneTerms) isWhole(whole, now int64) bool { return whole <= now*l.refill }
+
 // passLane is the budget's, with the decision and the state.
 func (c *Charge) passLane() (d Decision, decided bool) {
 	t := c.Budget.terms.Load()

@@ -57,17 +57,16 @@ func (f *Family) make(name string, t *terms, always bool) *Budget {
 		f.sweep(s)
 		names = s.table.Load()
 	}
-	crowded := f.isCrowded()
-	if f.names.Add(1) > f.most && !crowded {
-		crowded = true
-		f.crowded.Store(true)
-	}
-	if crowded && !always {
+	if f.names.Add(1) > f.most && !always {
 		f.names.Add(-1)
-		return f.overflow
+		f.shared.Add(1)
+		return f.newcomers
 	}
 	name = strings.Clone(name) // it may be part of a whole request
 	b := f.memory.newBudget(name, t)
+	if f.shared.Load() > 0 {
+		b.inherit(f.newcomers)
+	}
 	if names.full() {
 		names = names.copyOf(2*names.n, func(*Budget) bool { return true })
 		names.add(hash, b)
@@ -76,24 +75,6 @@ func (f *Family) make(name string, t *terms, always bool) *Budget {
 		names.add(hash, b)
 	}
 	return b
-}
-
-// isCrowded reports whether newcomers share a budget: from when a name found
-// the family full until that budget is as good as new. Only then does a
-// newcomer get one of its own, or it would have its share twice, and only then
-// are names dropped again, or one that comes back would be worse off.
-func (f *Family) isCrowded() bool {
-	if !f.crowded.Load() {
-		return false
-	}
-	o := f.overflow
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.enter(f.memory.now(o.terms.Load().wall))
-	if o.counter().fresh() && (o.more == nil || o.more.open == 0) {
-		f.crowded.Store(false)
-	}
-	return f.crowded.Load()
 }
 
 // live returns the budget that has taken the place of one whose state was

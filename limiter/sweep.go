@@ -36,8 +36,8 @@ func (f *Family) Run(ctx context.Context, every time.Duration) error {
 
 // sweep is called with s.mu held.
 func (f *Family) sweep(s *familyShard) (dropped int) {
-	if f.isCrowded() {
-		return 0 // a name made anew would have to share: nobody is as good as that
+	if f.names.Load() < f.most && f.sharing() {
+		return 0 // a name made anew would be charged for others: nobody is as good as that
 	}
 	now, names := f.memory.now(true), s.table.Load()
 	for i := range names.slots {
@@ -63,7 +63,7 @@ func (b *Budget) dropIfFresh(now instant) bool {
 	}
 	defer b.mu.Unlock()
 	if t, whole := b.terms.Load(), b.lane.Load(); whole >= 0 && now.ns < t.lane.until { // the word says it all
-		return !t.pinned && !t.startsEmpty && whole <= now.ns*t.lane.refill && b.lane.CompareAndSwap(whole, laneDead)
+		return !t.pinned && !t.startsEmpty && t.lane.isWhole(whole, now.ns) && b.lane.CompareAndSwap(whole, laneDead)
 	}
 	b.enter(now)
 	if !b.fresh() {

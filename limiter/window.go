@@ -136,6 +136,16 @@ func (w *window) settle(h *hold, used int64) {
 
 func (w *window) fresh() bool { return w.n == 0 && w.holding == 0 }
 
+// inherit counts what another window counts until all of that has left, in one
+// entry: a copy of each would cost a newcomer more memory than it is worth.
+func (w *window) inherit(from *window) {
+	if from.used+from.held > 0 {
+		w.now = from.now
+		w.spend(from.used + from.held)
+		w.last().end = from.at(from.n - 1).end
+	}
+}
+
 // find returns the entry of that place, nil if it has left.
 func (w *window) find(place uint64) *entry {
 	i := sort.Search(w.n, func(i int) bool { return w.at(i).place >= place })

@@ -27,6 +27,7 @@
 //	rate_limit_open_reservations           neither settled nor cancelled yet
 //	rate_limit_names{family}               names a family of budgets has
 //	rate_limit_evictions_total{family}     names it has dropped
+//	rate_limit_shared_names_total{family}  times it was full and a new name had to share
 //
 // Amounts are in each budget's own unit, as the callers gave them. A refusal is
 // counted once, on the budget that explains it; what passes is counted on every

@@ -9,8 +9,8 @@ import (
 	"github.com/tokenfare/tokenfare/limiter"
 )
 
-// ShowFamily registers how many names a family has and how many it has dropped,
-// under a name that comes from configuration.
+// ShowFamily registers how many names a family has, how many it has dropped and
+// how often it was full, under a name that comes from configuration.
 func (s *Set) ShowFamily(name string, f *limiter.Family) error {
 	labels := prometheus.Labels{"family": labelText(name)}
 	err := errors.Join(
@@ -20,6 +20,9 @@ func (s *Set) ShowFamily(name string, f *limiter.Family) error {
 		s.registry.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "rate_limit_evictions_total", Help: "Names a family of budgets has dropped, being as good as new.", ConstLabels: labels,
 		}, func() float64 { return float64(f.Dropped()) })),
+		s.registry.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "rate_limit_shared_names_total", Help: "Times a new name found a family full and was given the newcomers' common budget.", ConstLabels: labels,
+		}, func() float64 { return float64(f.Shared()) })),
 	)
 	if err != nil {
 		return fmt.Errorf("metrics: family %s: %w", name, err)

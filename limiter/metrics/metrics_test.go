@@ -397,7 +397,7 @@ func TestWhoDecided(t *testing.T) {
 
 func TestFamilies(t *testing.T) {
 	d := newDesk(t, metrics.Options{})
-	clients := d.memory.Family(limiter.FamilyOptions{Rule: limiter.Total{Limit: 10}})
+	clients := d.memory.Family(limiter.FamilyOptions{Rule: limiter.Total{Limit: 10}, Most: 3})
 	d.try(clients.Budget("one"), 1)
 	d.try(clients.Budget("two"), 1)
 	if err := d.Set().ShowFamily("clients", clients); err != nil {
@@ -405,7 +405,11 @@ func TestFamilies(t *testing.T) {
 	}
 	clients.Budget("never used")
 	clients.Sweep()
-	d.shows("rate_limit_names", map[string]float64{`rate_limit_names{family="clients"}`: 2})
+	d.try(clients.Budget("three"), 1)
+	clients.Budget("four")
+	d.shows("rate_limit_shared_names_total", map[string]float64{`rate_limit_shared_names_total{family="clients"}`: 1})
+	clients.Set("five", limiter.Total{Limit: 10}) // stays
+	d.shows("rate_limit_names", map[string]float64{`rate_limit_names{family="clients"}`: 4})
 	d.shows("rate_limit_evictions_total", map[string]float64{`rate_limit_evictions_total{family="clients"}`: 1})
 	if err := d.Set().ShowFamily("clients", clients); err == nil {
 		t.Error("two families of one name")
