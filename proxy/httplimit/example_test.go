@@ -50,3 +50,23 @@ func Example() {
 	// come back in 1h0m0s
 	// /health: 200, 0 of 2 left
 }
+
+// Two requests a minute and three a day: one that the minute refuses costs nothing of the day.
+func ExampleNew_severalRules() {
+	limit := httplimit.New(httplimit.Options{
+		Rule:      limiter.SlidingWindow{Limit: 2, Window: time.Minute},
+		MoreRules: []limiter.Rule{limiter.SlidingWindow{Limit: 3, Window: 24 * time.Hour}},
+	})
+	hello := limit(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }))
+	for range 3 {
+		w := httptest.NewRecorder()
+		hello.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
+		h := w.Result().Header
+		fmt.Printf("%d, %s of %s left\n", w.Code, h.Get("X-RateLimit-Remaining"), h.Get("X-RateLimit-Limit"))
+	}
+
+	// Output:
+	// 200, 1 of 2 left
+	// 200, 0 of 2 left
+	// 429, 0 of 2 left
+}

@@ -1,7 +1,7 @@
 package httplimit
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -14,6 +14,10 @@ type Options struct {
 	// Rule is what each client may do. An AtOnce rule limits requests in progress: each counts until it has been answered.
 	Rule limiter.Rule
 
+	// MoreRules hold for each client besides Rule, as so much a minute and so much a day: a request is charged its cost under
+	// all of them, or under none if one refuses.
+	MoreRules []limiter.Rule
+
 	// MostClients is how many clients are told apart at once; 0 means 1,048,576. Clients whose limit is whole are forgotten, and
 	// beyond that number newcomers share one budget: nobody gains by making up keys, and nobody can push others out.
 	MostClients int
@@ -22,6 +26,10 @@ type Options struct {
 	// hash. [limiter.Family.Budget] is such a function; so is one that asks a store that several servers share, which then need
 	// the same HashKey.
 	Budget func(client string) *limiter.Budget
+
+	// MoreBudgets are to Budget what MoreRules are to Rule. All must return different budgets of one limiter: two families of
+	// it will do.
+	MoreBudgets []func(client string) *limiter.Budget
 
 	// TrustedProxies are the addresses of the proxies in front of this server. Only what they say in X-Forwarded-For is
 	// believed: the client is the last address in it that is not theirs. Without any, the header is not read.
@@ -52,8 +60,8 @@ type Options struct {
 type Outcome struct {
 	Client   Client           // how the client was told from others
 	Cost     int64            // of the request
-	Decision limiter.Decision // says nothing if there is an Err
-	State    limiter.State    // of the client's budget; says nothing if there is an Err
+	Decision limiter.Decision // says nothing if there is an Err; Refused is 0 for Rule or Budget, 1 for the first of more
+	State    limiter.State    // of the budget that refused, or else the tightest; says nothing if there is an Err
 	Status   int              // with which the request was refused, 0 if it was passed on
 	Err      error            // why there was no decision
 }
@@ -61,18 +69,7 @@ type Outcome struct {
 // New returns middleware that lets requests through as long as their clients' limits allow it. It panics on options that make
 // no sense. Each call keeps books of its own; to use one limit on several routes, use what it returns several times.
 func New(o Options) func(http.Handler) http.Handler {
-	g := &gate{cost: o.Cost, budget: o.Budget, failOpen: o.FailOpen, observe: o.Observe, clients: newClients(o)}
-	switch {
-	case o.Budget != nil && o.Rule != nil:
-		panic("BUG: httplimit: Options has both Rule and Budget; whoever makes the budgets gives them their rule")
-	case o.Budget == nil && o.Rule == nil:
-		panic("BUG: httplimit: Options needs a Rule, or Budget")
-	case o.Budget == nil:
-		if err := o.Rule.Validate(); err != nil {
-			panic("BUG: httplimit: Options.Rule: " + err.Error())
-		}
-		g.budget = limiter.NewMemory().Family(limiter.FamilyOptions{Rule: o.Rule, Most: o.MostClients}).Budget
-	}
+	g := &gate{cost: o.Cost, budgets: budgetsOf(o), own: o.Budget == nil, failOpen: o.FailOpen, observe: o.Observe, clients: newClients(o)}
 	return func(next http.Handler) http.Handler {
 		return g.clients.findAddress(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			g.serve(w, r, next)
@@ -84,20 +81,25 @@ func New(o Options) func(http.Handler) http.Handler {
 type gate struct {
 	clients  clients
 	cost     func(*http.Request) int64
-	budget   func(client string) *limiter.Budget
+	budgets  []func(client string) *limiter.Budget
+	own      bool // nobody else charges the budgets
 	failOpen bool
 	observe  func(*http.Request, Outcome)
 }
 
 func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	var seen Outcome
-	charge, err := g.charge(r, &seen)
+	charges, err := g.charges(r, &seen)
 	if err != nil {
 		g.refuse(w, r, &seen, unknownCost())
 		return
 	}
-	held, err := take(r.Context(), charge[:], &seen)
+	end, err := take(r.Context(), charges, &seen)
 	switch {
+	case errors.Is(err, limiter.ErrMisuse):
+		seen.Err = fmt.Errorf("charge a client: %w", err)
+		g.refuse(w, r, &seen, unknownCost())
+		return
 	case err != nil:
 		seen.Err = fmt.Errorf("ask for a client's budget: %w", err)
 		if !g.failOpen {
@@ -106,39 +108,14 @@ func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) 
 		}
 	case !seen.Decision.OK:
 		writeState(w.Header(), seen.State)
-		g.refuse(w, r, &seen, overLimit(r, seen, charge[0].Budget.Rule()))
+		g.refuse(w, r, &seen, g.overLimit(r, seen, charges[seen.Decision.Refused].Budget.Rule()))
 		return
 	default:
 		writeState(w.Header(), seen.State)
 	}
-	// Also if the handler panics. What a store cannot be told about the end of a request, it has to find out by itself.
-	defer held.Cancel(context.WithoutCancel(r.Context())) //nolint:errcheck // see above
+	defer end() // also if the handler panics
 	g.tell(r, seen)
 	next.ServeHTTP(w, r)
-}
-
-// charge is what the request costs whom.
-func (g *gate) charge(r *http.Request, seen *Outcome) (charge [1]limiter.Charge, err error) {
-	name, kind := g.clients.of(r)
-	seen.Client = kind
-	seen.Cost, seen.Err = costOf(g.cost, r)
-	if seen.Err == nil {
-		charge[0] = limiter.Charge{Budget: g.budget(name), N: seen.Cost}
-	}
-	return charge, seen.Err
-}
-
-// take charges the client. It returns a reservation, to be cancelled when the request has been answered, if the charge is for
-// being in progress.
-func take(ctx context.Context, charge []limiter.Charge, seen *Outcome) (held *limiter.Reservation, err error) {
-	budget := charge[0].Budget
-	if _, inProgress := budget.Rule().(limiter.AtOnce); inProgress {
-		held, seen.Decision, err = budget.Owner().Reserve(ctx, charge)
-	} else {
-		seen.Decision, err = limiter.TryAcquire(ctx, budget.Owner(), charge)
-	}
-	seen.State = charge[0].State
-	return held, err
 }
 
 func (g *gate) tell(r *http.Request, seen Outcome) {

@@ -324,8 +324,12 @@ func TestMisuse(t *testing.T) {
 	rule := bucket(1, 1, time.Second)
 	family := limiter.NewMemory().Family(limiter.FamilyOptions{Rule: rule})
 	for want, o := range map[string]httplimit.Options{
-		"needs a Rule":         {},
-		"both Rule and Budget": {Rule: rule, Budget: family.Budget},
+		"needs a Rule":          {},
+		"both Rule and Budget":  {Rule: rule, Budget: family.Budget},
+		"MoreBudgets, but no":   {Rule: rule, MoreBudgets: []func(string) *limiter.Budget{family.Budget}},
+		"MoreBudgets[1] is nil": {Budget: family.Budget, MoreBudgets: []func(string) *limiter.Budget{family.Budget, nil}},
+		"MoreRules[0] is nil":   {Rule: rule, MoreRules: make([]limiter.Rule, 1)},
+		"httplimit: Options.MoreRules[1]: total: Limit is 0": {Rule: rule, MoreRules: []limiter.Rule{rule, limiter.Total{}}},
 		"httplimit: Options.Rule: token bucket: Refill is 0": {Rule: limiter.TokenBucket{Size: 1, Every: 1}},
 		"TrustedProxies[0]":       {Rule: rule, TrustedProxies: make([]netip.Prefix, 1)},
 		"HashKey has 3 bytes":     {Rule: rule, HashKey: []byte("abc")},

@@ -47,8 +47,8 @@ func (g *gate) refuse(w http.ResponseWriter, r *http.Request, seen *Outcome, f r
 	w.Write(f.answer.JSON()) //nolint:errcheck // a client that does not read its error has left
 }
 
-// overLimit builds the answer to a request that a client's limit refuses.
-func overLimit(r *http.Request, seen Outcome, rule limiter.Rule) refusal {
+// overLimit builds the answer to a request that a client's limit refuses: the one of that rule, which waits longest.
+func (g *gate) overLimit(r *http.Request, seen Outcome, rule limiter.Rule) refusal {
 	s, d := seen.State, seen.Decision
 	figures := fmt.Sprintf("Limit %d, Used %d, Requested %d.", s.Limit, s.Used, seen.Cost)
 	if s.Held > 0 {
@@ -57,16 +57,19 @@ func overLimit(r *http.Request, seen Outcome, rule limiter.Rule) refusal {
 	f := refusal{answer: wire.Error{Status: http.StatusTooManyRequests, Type: "requests", Code: "rate_limit_exceeded"}}
 	say := func(format string, args ...any) { f.answer.Message = fmt.Sprintf(format, args...) }
 	whose := seen.Client.whose()
-	switch _, quota := rule.(limiter.CalendarQuota); {
+	_, quota := rule.(limiter.CalendarQuota)
+	_, slots := rule.(limiter.AtOnce)
+	switch {
 	case d.TooBig:
 		f.answer.Status, f.answer.Type, f.answer.Code = http.StatusBadRequest, "invalid_request_error", "request_exceeds_budget"
 		f.noRetry = true
 		say("Request too large for the limit of %s: %s It can never pass, so waiting does not help.", whose, figures)
-	case d.AtOnce:
+	case slots:
 		f.wait = d.RetryAfter
 		say("Too many requests in progress for the limit of %s: %s One of them must end first; please try again in %s (a guess).", whose, figures, inWords(f.wait))
-	case d.HeldOnly && (quota || d.RetryAfter == limiter.Never):
-		// What is held comes back when those requests end, which is not ours to know: a guess that grows with how many there are.
+	case d.HeldOnly && !g.own && (quota || d.RetryAfter == limiter.Never):
+		// What others hold comes back when those requests end, which is not ours to know: a guess that grows with how many there
+		// are. What we hold ourselves is used in full.
 		f.wait = time.Duration(min(10, max(1, s.Open))) * time.Second
 		say("Rate limit reached for %s: %s What is held comes back when they end; please try again in %s (a guess).", whose, figures, inWords(f.wait))
 	case d.RetryAfter == limiter.Never:
@@ -88,7 +91,7 @@ func overLimit(r *http.Request, seen Outcome, rule limiter.Rule) refusal {
 func unknownCost() refusal {
 	return refusal{answer: wire.Error{
 		Status: http.StatusInternalServerError, Type: "server_error", Code: "internal_error",
-		Message: "This server failed to work out what the request costs; nothing was charged.",
+		Message: "This server failed to work out what to charge for the request; nothing was charged.",
 	}}
 }
 
