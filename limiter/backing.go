@@ -12,8 +12,14 @@ type Backing interface {
 	Cancel(ctx context.Context) error
 }
 
-// NewReservation returns a reservation of a limiter outside this package.
-func NewReservation(b Backing) *Reservation { return &Reservation{backing: b} }
+// NewReservation returns a reservation of a limiter outside this package. It
+// panics without a backing.
+func NewReservation(b Backing) *Reservation {
+	if b == nil {
+		panic("BUG: limiter: NewReservation needs a Backing")
+	}
+	return &Reservation{backing: b}
+}
 
 // foreign is a budget's link to a limiter outside this package.
 type foreign struct {
@@ -21,11 +27,20 @@ type foreign struct {
 	own   any
 }
 
-// NewBudget returns a handle of a limiter outside this package. The same name
-// must be given the same handle. own is whatever that limiter wants to find
-// again by [Budget.Own]. Like [Limiter.Budget] it panics on a rule that is not
-// valid.
+// NewBudget returns a handle of a limiter outside this package. own is whatever
+// that limiter wants to find again by [Budget.Own]. Like [Limiter.Budget] it
+// panics on a rule that is not valid, and without an owner.
+//
+// [Limiter.Budget] must give the same name the same handle, and keep it. For
+// names from the network a limiter whose counters are elsewhere need keep none:
+// a handle is a name, a rule and own, and nothing is counted in it, so a new one
+// for each call will do and is garbage after it. Two handles of a name are then
+// told from each other by nobody but that limiter, which must refuse, as misuse,
+// both in one call.
 func NewBudget(owner Limiter, name string, rule Rule, own any) *Budget {
+	if owner == nil {
+		panic("BUG: limiter: NewBudget needs the limiter whose handle it is")
+	}
 	rule, generation := unrevised(name, rule)
 	t := newTerms(nil, name, rule)
 	t.generation, t.foreign, t.lane = max(t.generation, generation), &foreign{owner, own}, laneTerms{}
@@ -36,6 +51,9 @@ func NewBudget(owner Limiter, name string, rule Rule, own any) *Budget {
 // does when a name is known, and reports whether it was newer. It panics on a
 // rule that is not valid and on handles of [Memory].
 func (b *Budget) Revise(rule Rule) bool {
+	if b.termsOrNil() == nil {
+		panic("BUG: limiter: " + string(errNoHandle))
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t := b.terms.Load()
@@ -51,19 +69,31 @@ func (b *Budget) Revise(rule Rule) bool {
 	return newer
 }
 
+// termsOrNil returns nil for a handle that is nil or zero.
+func (b *Budget) termsOrNil() *terms {
+	if b == nil {
+		return nil
+	}
+	return b.terms.Load()
+}
+
 // Own returns what [NewBudget] was given, nil for budgets of [Memory].
 func (b *Budget) Own() any {
-	if f := b.terms.Load().foreign; f != nil {
-		return f.own
+	if t := b.termsOrNil(); t != nil && t.foreign != nil {
+		return t.foreign.own
 	}
 	return nil
 }
 
-// Owner returns the limiter that handed the budget out.
+// Owner returns the limiter that handed the budget out, nil for a handle that is
+// nil or zero.
 func (b *Budget) Owner() Limiter {
-	t := b.terms.Load()
-	if t.foreign != nil {
+	switch t := b.termsOrNil(); {
+	case t == nil:
+		return nil
+	case t.foreign != nil:
 		return t.foreign.owner
+	default:
+		return t.memory
 	}
-	return t.memory
 }

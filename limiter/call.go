@@ -41,10 +41,10 @@ func (m *Memory) begin(charges []Charge, buf []int) ([]int, instant, error) {
 }
 
 func (c *Charge) check(m *Memory, i int) error {
-	switch {
-	case c.Budget == nil || c.Budget.terms.Load() == nil:
+	switch t := c.Budget.termsOrNil(); {
+	case t == nil:
 		return misusef("charge %d has no budget", i)
-	case c.Budget.terms.Load().memory != m:
+	case t.memory != m:
 		return misusef("budget %q belongs to another limiter; get the handle from this one", c.Budget.name)
 	case c.N < 0:
 		return misusef("charge of %d to budget %q; amounts must not be negative", c.N, c.Budget.name)

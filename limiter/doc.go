@@ -71,6 +71,13 @@
 // never wrap: a sum that does not fit is an error, or is cut off where
 // Settle must not fail.
 //
+// # Zero values
+//
+// Rules, charges and options are plain structs. Everything else comes from a
+// limiter: a [Memory] from [NewMemory], a Family from [Memory.Family], a Budget
+// from either. To charge a nil or zero Budget is [ErrMisuse], and so is any verb
+// of a zero Reservation; other methods of zero values panic.
+//
 // # What it will not do
 //
 // It does not queue or sleep: the caller knows what waiting is worth. It does

@@ -30,6 +30,8 @@ func (r *Reservation) Draw(ctx context.Context, more []Charge) (Decision, error)
 		return refused, misusef("draw on a reservation that was refused")
 	case r.backing != nil:
 		return r.backing.Draw(ctx, more)
+	case r.memory == nil:
+		return refused, errNoReservation
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -26,10 +26,13 @@ const (
 // TryAcquire takes n, or nothing and returns false: the fastest way for
 // callers who know the cost, charge one budget, and need not know when a
 // refused call would pass ([TryAcquire] and [Limiter.Peek] tell). n = 0 always
-// passes and changes nothing. An error means misuse, or a store that could not
-// answer; memory never looks at the context.
+// passes and changes nothing. An error means misuse, as no handle or a zero one
+// is, or a store that could not answer; memory never looks at the context.
 func (b *Budget) TryAcquire(ctx context.Context, n int64) (bool, error) {
-	t := b.terms.Load()
+	t := b.termsOrNil()
+	if t == nil {
+		return false, errNoHandle
+	}
 	if n > 0 && n <= t.capacity && t.lane.until > 0 {
 		if _, _, ok, decided := b.passLane(t, n); decided {
 			return ok, nil

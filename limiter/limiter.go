@@ -54,6 +54,13 @@ func (m misuse) Error() string { return "limiter: " + string(m) }
 
 func (m misuse) Is(target error) bool { return target == ErrMisuse }
 
+// Misuse of zero values and nil handles.
+const (
+	errNoLimiter     misuse = "there is no limiter to ask"
+	errNoHandle      misuse = "a budget that no limiter has made; get the handle from Budget"
+	errNoReservation misuse = "a reservation that no limiter has made"
+)
+
 func misusef(format string, args ...any) error { return misuse(fmt.Sprintf(format, args...)) }
 
 // Charge is an amount to take from one budget.
@@ -150,6 +157,9 @@ func TryAcquire(ctx context.Context, l Limiter, charges []Charge) (Decision, err
 	}
 	if a, ok := l.(acquirer); ok {
 		return a.TryAcquire(ctx, charges)
+	}
+	if l == nil {
+		return Decision{Refused: -1}, errNoLimiter
 	}
 	r, d, err := l.Reserve(ctx, charges)
 	if err != nil || !d.OK {

@@ -14,6 +14,8 @@ import (
 //
 // Budgets made by [Memory.Budget] are never dropped: their names must come from
 // configuration. For names that come from the network there is [Memory.Family].
+//
+// The zero Memory has no clock: use [NewMemory].
 type Memory struct {
 	base   time.Time // instants are nanoseconds since base, on the monotonic clock
 	ids    atomic.Uint64
@@ -55,6 +57,9 @@ func (m *Memory) Budget(name string, rule Rule) *Budget {
 }
 
 func (m *Memory) newBudget(name string, t *terms) *Budget {
+	if m.base.IsZero() {
+		panic("BUG: limiter: a Memory that NewMemory did not make")
+	}
 	return new(Budget).init(name, m.ids.Add(1), t, m.now(t.wall))
 }
 

@@ -9,7 +9,8 @@ import (
 // Whoever made it must end it with Settle or Cancel, whatever happened to the
 // work: until then its whole amount counts. All methods may be called from any
 // goroutine; of Settle and Cancel the first call wins. A nil Reservation, as a
-// refusal gives, has nothing to end.
+// refusal gives, has nothing to end; a zero one, which no limiter gives, is
+// misuse.
 type Reservation struct {
 	backing Backing // of another limiter; the rest is then unused
 
@@ -92,6 +93,8 @@ func (r *Reservation) Settle(ctx context.Context, actual []int64) error {
 		return nil
 	case r.backing != nil:
 		return r.backing.Settle(ctx, actual)
+	case r.memory == nil:
+		return errNoReservation
 	case len(actual) != len(r.holds):
 		return misusef("settle %d charges with %d amounts; give one per charge, in their order", len(r.holds), len(actual))
 	}
@@ -111,6 +114,8 @@ func (r *Reservation) Cancel(ctx context.Context) error {
 		return nil
 	case r.backing != nil:
 		return r.backing.Cancel(ctx)
+	case r.memory == nil:
+		return errNoReservation
 	}
 	r.end(nil, false)
 	return nil
