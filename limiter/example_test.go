@@ -8,6 +8,34 @@ import (
 	"github.com/tokenfare/tokenfare/limiter"
 )
 
+// Each client may spend 100 at once and 10 a second after that, and is told how
+// long to wait.
+func Example_tenLines() {
+	ctx := context.Background()
+	tryAgainIn := func(wait time.Duration) error { return fmt.Errorf("try again in %v", wait.Round(time.Second)) }
+
+	budgets := limiter.NewMemory()
+	clients := budgets.Family(limiter.FamilyOptions{
+		Rule: limiter.TokenBucket{Size: 100, Refill: 10, Every: time.Second},
+	})
+	call := func(client string, cost int64) error {
+		charges := []limiter.Charge{{Budget: clients.Budget(client), N: cost}}
+		d, err := limiter.TryAcquire(ctx, budgets, charges)
+		if err == nil && !d.OK {
+			return tryAgainIn(d.RetryAfter)
+		}
+		return err
+	}
+	fmt.Println(call("alice", 70))
+	fmt.Println(call("alice", 70))
+	fmt.Println(call("bob", 70))
+
+	// Output:
+	// <nil>
+	// try again in 4s
+	// <nil>
+}
+
 // A call to a language model is charged at its worst case before it is made,
 // and squared when the true usage is known.
 func Example() {
