@@ -28,7 +28,8 @@ type Options struct {
 
 	// MostKeys is how many keys are told apart at once; 0 means 1,048,576.
 	// Keys that come when so many have usage share Common, a limit per second;
-	// 0 means 1, or more if that is less than one in a window.
+	// 0 means 1, or more if that is less than one in a window. Keys whose limit
+	// was taken back by Unset have it, too, each for itself.
 	MostKeys int
 	Common   int64
 }
@@ -122,8 +123,11 @@ func (l *Limiter) Acquire(key string, perSecond, count int64) (answer Answer, er
 	return answer, err
 }
 
-// SetLimit changes a key's limit. Its usage stays, and the key keeps that limit
-// for ever.
+// SetLimit changes a key's limit. Its usage stays, and the key keeps that limit,
+// and is not forgotten, until [Limiter.Unset].
+//
+// Set keys that come from configuration, never those that a network makes up:
+// each is kept, beyond Options.MostKeys too, so nothing would bound how many.
 func (l *Limiter) SetLimit(key string, perSecond int64) error {
 	rule, err := l.rule(perSecond)
 	if err == nil {
@@ -131,6 +135,11 @@ func (l *Limiter) SetLimit(key string, perSecond int64) error {
 	}
 	return err
 }
+
+// Unset takes back what SetLimit did. The key's usage stays, under the limit
+// Options.Common, until it has been idle so long that it is forgotten; after
+// that the first limit wins again. It does nothing to keys that were not set.
+func (l *Limiter) Unset(key string) { l.budgets.Unset(key) }
 
 // Sweep forgets keys without usage and returns how many keys are left. It need
 // not be called: new keys make it happen bit by bit.

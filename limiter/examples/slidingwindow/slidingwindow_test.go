@@ -67,11 +67,39 @@ func TestWindow(t *testing.T) {
 		d.rejected("a", time.Second, 0)
 		time.Sleep(time.Hour)
 		d.Sweep()
-		d.inc("a", 100, 1) // and it is for ever
+		d.inc("a", 100, 1) // and it is kept
 		d.rejected("a", time.Second, 0)
 		d.setLimit("b", 1) // also for a key that nobody has seen yet
 		d.inc("b", 100, 1)
 		d.rejected("b", time.Second, 0)
+	})
+	story(t, "a limit that was set can be taken back", slidingwindow.Options{Window: time.Second, MostKeys: 2, Common: 3}, func(d *desk) {
+		for _, key := range []string{"a", "b", "c", "d"} { // more than MostKeys: each counts for itself all the same
+			d.setLimit(key, 5)
+			d.inc(key, 1, 4)
+		}
+		for _, key := range []string{"a", "b", "c", "d"} {
+			d.allowed(key)
+		}
+		d.Unset("a")
+		d.rejected("a", time.Second, 0) // its usage stays, and three are common
+		d.allowed("b")
+		time.Sleep(time.Second)
+		if left := d.Sweep(); left != 3 {
+			d.Fatalf("%d keys are left, want those that are set", left)
+		}
+		for _, key := range []string{"b", "c", "d", "nobody"} {
+			d.Unset(key)
+		}
+		if left := d.Sweep(); left != 0 {
+			d.Fatalf("%d keys are left", left)
+		}
+		d.inc("a", 2, 1) // the first limit wins again
+		d.allowed("a")
+		d.inc("a", 100, 1)
+		d.rejected("a", time.Second, 0)
+		d.Unset("a") // which is not one that was set
+		d.rejected("a", time.Second, 0)
 	})
 	story(t, "T23: until the key is forgotten", second, func(d *desk) {
 		d.inc("a", 2, 2)
