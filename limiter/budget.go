@@ -153,6 +153,9 @@ func (b *Budget) enter(now instant) {
 // a counter of that kind, charged with what counted until then.
 func (b *Budget) setTerms(t *terms, now instant) {
 	b.enter(now)
+	if b.more != nil {
+		b.more.dropTurnsAbove(t.capacity)
+	}
 	if t.sameKind(b.terms.Load()) {
 		b.counter().setTerms(t)
 		b.terms.Store(t)

@@ -46,7 +46,9 @@ type SlidingWindow struct {
 }
 
 // CalendarQuota allows Limit in each calendar period of a time zone and starts
-// over at the period's boundary.
+// over at the period's boundary. It goes by the wall clock, and never back: if
+// the clock is wrong by years and then set right, the period it was wrong in
+// goes on until its end. A newer rule of another period or zone ends it.
 type CalendarQuota struct {
 	Limit  int64          // at least 1
 	Period Period         // Hour to Quarter

@@ -40,6 +40,11 @@ func (m *more) dropLapsed(now int64) {
 	m.turns = slices.DeleteFunc(m.turns, func(t turn) bool { return t.until <= now })
 }
 
+// dropTurnsAbove drops those that a newer rule will never let pass.
+func (m *more) dropTurnsAbove(capacity int64) {
+	m.turns = slices.DeleteFunc(m.turns, func(t turn) bool { return t.n > capacity })
+}
+
 // turnsBefore returns the turns that come before a draw of a reservation, and
 // all for a nil one, a call that begins, and for a draw that has no place yet.
 func (b *Budget) turnsBefore(by *Reservation) []turn {

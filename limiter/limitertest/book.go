@@ -205,7 +205,7 @@ func (k *book) draw(c *call, asks []ask, v verdict) {
 	case v.atOnce || v.wait == limiter.Never:
 		k.giveUp(c)
 	default:
-		t := &turn{c, asks, k.now + v.wait + grace}
+		t := &turn{c, slices.Clone(asks), k.now + v.wait + grace}
 		if place < 0 {
 			k.turns = append(k.turns, t)
 		} else {
@@ -230,6 +230,15 @@ func (k *book) end(c *call, actual []int64) {
 			left -= e.n
 		}
 		a.of.charge(k.now, left, nil, false)
+	}
+}
+
+// revise gives an account another rule, and forgets turns for more than it can
+// ever hold.
+func (k *book) revise(a *account, rule limiter.Rule) {
+	a.revise(rule, k.now)
+	for _, t := range k.turns {
+		t.asks = slices.DeleteFunc(t.asks, func(b ask) bool { return b.of == a && b.n > a.rule.Capacity() })
 	}
 }
 

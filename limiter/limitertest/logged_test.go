@@ -86,7 +86,7 @@ func (l *logged) Budget(name string, rule limiter.Rule) *limiter.Budget {
 	}
 	if rule = l.broken.take(rule); b.Revise(rule) {
 		a := b.Own().(*account)
-		a.revise(rule, l.book.now)
+		l.book.revise(a, rule)
 		l.broken.revised(a, l.book.now)
 		if r, ok := a.rule.(limiter.SlidingWindow); ok && r.Grain > 0 && !a.learned {
 			a.phase, a.learned = (r.Grain-time.Duration(l.made.UnixNano())%r.Grain)%r.Grain, true

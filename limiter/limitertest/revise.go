@@ -48,7 +48,7 @@ func (m *history) revise() {
 	}
 	m.Logf("%v: budget %s under %+v", m.book.now, a.name, rule)
 	b := m.limiter.Budget(a.name, rule)
-	a.revise(rule, m.book.now)
+	m.book.revise(a, rule)
 	if b != m.handles[i] || b.Name() != a.name || b.Rule() != a.rule || b.Generation() != a.generation {
 		m.Fatalf("after %+v: budget %q, %+v, generation %d; the reference has %+v, %d", rule, b.Name(), b.Rule(), b.Generation(), a.rule, a.generation)
 	}

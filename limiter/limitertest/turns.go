@@ -171,6 +171,24 @@ var turnStories = []story{
 		d.remains(tokens, 5)
 		d.passes(tokens, 5)
 	}},
+	{"a newer rule that can never hold it takes the turn", func(d *desk) {
+		for name, newer := range map[string]limiter.Rule{
+			"smaller":      bucket(45, 10, time.Second),
+			"another kind": window(45, time.Second, 0),
+		} {
+			b, r := d.drained(name)
+			d.drawWaits(r, b, 50, 5*time.Second)
+			d.Budget(name, newer)
+			d.advance(5600 * time.Millisecond) // before it lapses
+			d.passes(b, 1)
+		}
+		b, r := d.drained("b")
+		d.drawWaits(r, b, 50, 5*time.Second)
+		d.Budget("b", bucket(45, 10, time.Second))
+		d.Budget("b", bucket(100, 10, time.Second))
+		d.advance(time.Second)
+		d.passes(b, 10)
+	}},
 	{"what is counted without asking is counted, and the draw waits longer", func(d *desk) {
 		b, r := d.drained("b")
 		d.drawWaits(r, b, 50, 5*time.Second)
