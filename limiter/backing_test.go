@@ -57,7 +57,7 @@ func TestHandlesMadeAnew(t *testing.T) {
 	alice := func(n int64) []limiter.Charge {
 		return []limiter.Charge{{Budget: l.Budget("alice", limiter.Total{Limit: 10}), N: n}}
 	}
-	if alice(0)[0].Budget == alice(0)[0].Budget {
+	if one, another := alice(0)[0].Budget, alice(0)[0].Budget; one == another {
 		t.Fatal("the same handle")
 	}
 	if d, err := limiter.TryAcquire(ctx, l, alice(3)); err != nil || !d.OK {
