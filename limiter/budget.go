@@ -105,12 +105,23 @@ func newCounter(t *terms, now instant) counter {
 // Name returns the name the budget was made under.
 func (b *Budget) Name() string { return b.name }
 
-// Rule returns the budget's newest rule.
-func (b *Budget) Rule() Rule { return b.terms.Load().rule }
+// Rule returns the budget's newest rule, nil for a handle that no limiter made.
+func (b *Budget) Rule() Rule {
+	if t := b.terms.Load(); t != nil {
+		return t.rule
+	}
+	return nil
+}
 
 // Generation returns the generation of that rule: 1 for the first, unless a
-// [Revision] named another, and more for each that replaced it.
-func (b *Budget) Generation() int64 { return b.terms.Load().generation }
+// [Revision] named another, and more for each that replaced it; 0 for a handle
+// that no limiter made.
+func (b *Budget) Generation() int64 {
+	if t := b.terms.Load(); t != nil {
+		return t.generation
+	}
+	return 0
+}
 
 // counter is called with b.mu held, as is all that follows.
 func (b *Budget) counter() counter {

@@ -34,6 +34,10 @@ func TestZeroValues(t *testing.T) {
 		}
 	}
 
+	if b := new(limiter.Budget); b.Name() != "" || b.Rule() != nil || b.Generation() != 0 {
+		t.Errorf("zero budget: %q, %v, %d", b.Name(), b.Rule(), b.Generation())
+	}
+
 	var r limiter.Reservation
 	_, draw := r.Draw(ctx, nil)
 	_, nobody := limiter.TryAcquire(ctx, nil, nil)
