@@ -2,6 +2,8 @@ package limiter
 
 import (
 	"math/rand/v2"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -60,16 +62,40 @@ func TestClockStandsStillOrStepsBack(t *testing.T) {
 	}
 }
 
-// TestClockReadLate has a caller read the clock long before it gets to its
-// budget, and others spend meanwhile: it must be answered for the present.
-func TestClockReadLate(t *testing.T) {
-	l := newLaneTerms(TokenBucket{Size: 10, Refill: 10, Every: time.Second})
-	early, late := int64(time.Second), int64(2*time.Second)
-	whole, _ := l.charged(0, late, 1)
-	if _, fits := l.charged(whole, early, 1); fits {
-		t.Fatal("the story has changed: the early clock is enough")
+// TestClockReadAfterTheWord has callers take all that a bucket has as soon as
+// it is whole, and look at what they are told. One who read the clock before
+// the state would now and then find in it what others have spent after that:
+// more than there is, to be waited for longer than all of it takes.
+func TestClockReadAfterTheWord(t *testing.T) {
+	const callers, calls, size, each = 4, 100_000, 3, 20 * time.Nanosecond
+	m := NewMemory()
+	b := m.Budget("b", TokenBucket{Size: size, Refill: 1, Every: each})
+	var passed atomic.Int64
+	var all sync.WaitGroup
+	for caller := range callers {
+		all.Go(func() {
+			charges := []Charge{{Budget: b, N: size}}
+			for i := range calls {
+				var d Decision
+				var err error
+				if caller == 0 && i%16 == 0 { // closes the lane
+					d, err = m.Peek(t.Context(), charges)
+				} else {
+					d, err = m.TryAcquire(t.Context(), charges)
+					if d.OK {
+						passed.Add(1)
+					}
+				}
+				s := charges[0].State
+				if err != nil || s.Used > size || s.Remaining != size-s.Used || d.RetryAfter > size*each || s.ResetAfter > size*each {
+					t.Errorf("%+v, %+v, %v", d, s, err)
+					return
+				}
+			}
+		})
 	}
-	if _, fits := l.charged(whole, late, 9); !fits {
-		t.Fatal("refused at the present instant")
+	all.Wait()
+	if passed.Load() == 0 {
+		t.Error("nothing passed")
 	}
 }
