@@ -14,15 +14,18 @@ import (
 
 // TestLaneDecidesAlike plays one history twice: once with calls that charge one
 // budget, once with calls that charge another besides, so that there is never
-// a lane. It must not change an answer.
+// a lane. It must not change an answer, nor must it that a lane ends at some
+// instant, where its word has no room for what comes after.
 func TestLaneDecidesAlike(t *testing.T) {
 	rules := []limiter.TokenBucket{
 		bucket(20, 7, time.Second), bucket(1000, 3, 7*time.Nanosecond), bucket(200_000, 200_000, time.Minute),
 		bucket(5, 1, 30*24*time.Hour),
 		{Size: 100, Refill: 9, Every: time.Second, StartEmpty: true},
-		bucket(1<<60, 1<<40, time.Second), // too big for a lane
+		bucket(1_000_000, 191, time.Second), // a lane for little more than a year
+		bucket(1<<60, 1<<40, time.Second),   // too big for a lane
 	}
-	for seed := range uint64(120) {
+	ended := 0
+	for seed := range uint64(140) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 2))
 			rule := rules[int(seed)%len(rules)]
@@ -33,6 +36,16 @@ func TestLaneDecidesAlike(t *testing.T) {
 			type pair struct{ fast, slow *limiter.Reservation }
 			var open []pair
 			ctx := context.Background()
+			end, start := limiter.LaneEnds(rule), time.Now()
+			late := int(seed)/len(rules)%2 == 1 && end > 0 && end < 100*365*24*time.Hour
+			if late {
+				time.Sleep(end - 5*whole)
+			}
+			defer func() {
+				if late && time.Since(start) > end+5*whole {
+					ended++
+				}
+			}()
 			for step := range 1000 {
 				n := random.Int64N(rule.Size/3 + 2)
 				switch random.IntN(16) {
@@ -81,6 +94,61 @@ func TestLaneDecidesAlike(t *testing.T) {
 			}
 		})
 	}
+	if ended < 20 {
+		t.Errorf("only %d histories went on long after the end of their lane", ended)
+	}
+}
+
+func TestLaneEnds(t *testing.T) {
+	const whole = 5000 * time.Second
+	rule := bucket(5000*191, 191, time.Second)
+	end := limiter.LaneEnds(rule)
+	story(t, "what was charged before comes back after", func(d *desk) {
+		b := d.Budget("b", rule)
+		time.Sleep(end - whole/2)
+		for range 4 {
+			d.passes(b, rule.Size/4)
+		}
+		d.waits(b, 191, time.Second)
+		d.passes(b, 191)
+		d.waits(b, rule.Size, whole)
+	})
+	story(t, "calls go on as ever", func(d *desk) {
+		b := d.Budget("b", rule)
+		time.Sleep(end - whole)
+		d.passes(b, rule.Size)
+		for range 30 {
+			d.waits(b, rule.Size/5, whole/5)
+			d.passes(b, rule.Size/5)
+		}
+	})
+	story(t, "a bucket that nobody has asked since", func(d *desk) {
+		long, longer := d.Budget("long", rule), d.Budget("longer", rule)
+		d.passes(long, rule.Size)
+		d.passes(longer, rule.Size)
+		time.Sleep(end / 2)
+		for _, b := range []*limiter.Budget{long, longer} {
+			time.Sleep(end) // then twice, when a word has come round
+			d.passes(b, rule.Size)
+			d.waits(b, rule.Size, whole)
+		}
+	})
+	story(t, "a name charged before is dropped after", func(d *desk) {
+		f := d.family(rule, 0)
+		time.Sleep(end - 1)
+		for range 2 {
+			d.passes(f.Budget("ann"), rule.Size/2)
+		}
+		time.Sleep(whole / 2)
+		if f.Sweep() != 0 {
+			t.Fatal("dropped while half of it is missing")
+		}
+		time.Sleep(2 * whole)
+		if f.Sweep() != 1 {
+			t.Fatal("not dropped when whole")
+		}
+		d.passes(f.Budget("ann"), rule.Size)
+	})
 }
 
 // TestLaneRacesTheLock has callers in the lane while others hold, settle,
