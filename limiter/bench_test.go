@@ -56,16 +56,45 @@ func BenchmarkTryAcquireShared(b *testing.B) {
 }
 
 func BenchmarkRefused(b *testing.B) {
-	m := limiter.NewMemory()
-	charges := []limiter.Charge{{Budget: m.Budget("b", bucket(1000, 1, time.Hour)), N: 1000}}
-	if _, err := m.TryAcquire(context.Background(), charges); err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if d, err := limiter.TryAcquire(context.Background(), m, charges); err != nil || d.OK {
-			b.Fatal(d, err)
+	b.Run("fast", func(b *testing.B) {
+		m := limiter.NewMemory()
+		charges := []limiter.Charge{{Budget: m.Budget("b", bucket(1000, 1, time.Hour)), N: 1000}}
+		if _, err := m.TryAcquire(context.Background(), charges); err != nil {
+			b.Fatal(err)
 		}
+		b.ReportAllocs()
+		for b.Loop() {
+			if d, err := limiter.TryAcquire(context.Background(), m, charges); err != nil || d.OK {
+				b.Fatal(d, err)
+			}
+		}
+	})
+	// With holds, and more asked for than what was spent besides leaves, the
+	// answer says whether they alone are in the way.
+	const size, spent = 20_000, 5000
+	for _, holds := range []int{0, 100, 10_000} {
+		b.Run("holds="+strconv.Itoa(holds), func(b *testing.B) {
+			ctx, m := context.Background(), limiter.NewMemory()
+			charges := []limiter.Charge{{Budget: m.Budget("b", bucket(size, 1, time.Hour)), N: 1}}
+			for range holds {
+				if _, d, err := m.Reserve(ctx, charges); err != nil || !d.OK {
+					b.Fatal(d, err)
+				}
+			}
+			if charges[0].N = spent; m.Inc(ctx, charges) != nil {
+				b.Fatal("not counted")
+			}
+			charges[0].N = size - spent
+			if holds == 0 {
+				charges[0].N++
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if r, d, err := m.Reserve(ctx, charges); err != nil || r != nil || d.HeldOnly != (holds > 0) {
+					b.Fatal(d, err)
+				}
+			}
+		})
 	}
 }
 
