@@ -18,9 +18,9 @@ type Family struct {
 	names     atomic.Int64
 	dropped   atomic.Int64
 	seed      maphash.Seed
-	shards    []familyShard // as many as a power of two
-	newcomers *Budget       // see newcomers.go
-	shared    atomic.Int64  // how often that was handed out
+	directory directory
+	newcomers *Budget      // see newcomers.go
+	shared    atomic.Int64 // how often that was handed out
 }
 
 // FamilyOptions are the options of a family.
@@ -49,14 +49,7 @@ func (m *Memory) Family(o FamilyOptions) *Family {
 	f.terms = newTerms(m, "(any name of a family)", rule)
 	f.terms.family = f
 	f.newcomers = m.newBudget("(newcomers)", f.terms)
-	shards := 1
-	for shards < mostShards && shards*namesPerShard < o.Most {
-		shards *= 2
-	}
-	f.shards = make([]familyShard, shards)
-	for i := range f.shards {
-		f.shards[i].table.Store(newTable(0))
-	}
+	f.directory.init()
 	return f
 }
 

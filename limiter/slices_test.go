@@ -11,9 +11,6 @@ import (
 	"time"
 )
 
-// mostUnderOneLock is for how many names a caller may have to wait.
-const mostUnderOneLock = 2 * 256
-
 // TestSweepGoesInSlices sweeps a million names, all of them idle, and keeps
 // the sweep waiting at every lock it takes: by then it must have let go of all
 // others, and what it has looked at since the last must be few. How long that
@@ -38,24 +35,20 @@ func TestSweepGoesInSlices(t *testing.T) {
 	swept := make(chan int, 1)
 	go func() { swept <- f.Sweep() }()
 	before := int64(0)
-	for i, s := range parts {
-		names := s.table.Load()
+	for i, p := range parts {
 		if i+1 < len(parts) {
 			lock(i + 1)
 		}
 		if f.Dropped() != before {
 			t.Fatalf("part %d is swept without its lock", i)
 		}
-		s.mu.Unlock()
-		await(i, "waits for more than its lock", func() bool { return names.n == 0 || f.Dropped() > before })
-		if n := int(f.Dropped() - before); n != names.n || n > mostUnderOneLock {
-			t.Fatalf("part %d: %d names dropped under one lock; %d were there, and %d are allowed", i, n, names.n, mostUnderOneLock)
-		}
-		if len(names.slots) > 2*mostUnderOneLock {
-			t.Fatalf("part %d: looked at %d places for %d names", i, len(names.slots), names.n)
+		p.mu.Unlock()
+		await(i, "waits for more than its lock", func() bool { return p.n == 0 || f.Dropped() > before })
+		if n := int(f.Dropped() - before); n != p.n || n > mostPerPart {
+			t.Fatalf("part %d: %d names dropped under one lock; %d were there, and %d are allowed", i, n, p.n, mostPerPart)
 		}
 		lock(i)
-		s.mu.Unlock()
+		p.mu.Unlock()
 		before = f.Dropped()
 	}
 	if n := <-swept; n != names || f.Len() != 0 {
@@ -71,7 +64,7 @@ func TestGrowthSweepsInSlices(t *testing.T) {
 	for i := range names {
 		before := f.Dropped()
 		f.Budget(strconv.Itoa(i))
-		if n := f.Dropped() - before; n > mostUnderOneLock {
+		if n := f.Dropped() - before; n > mostPerPart {
 			t.Fatalf("%d names dropped for one", n)
 		}
 	}
@@ -97,18 +90,15 @@ func manyNames(t testing.TB, names int) *Family {
 	return f
 }
 
-// partsOf returns the parts of a family in the order in which a sweep takes them.
-func partsOf(f *Family) (all []*familyShard) {
-	for i := range f.shards {
-		all = append(all, &f.shards[i])
-	}
+// partsOf returns the parts of a family in the order a sweep takes them.
+func partsOf(f *Family) (all []*part) {
+	f.directory.each(func(p *part, _ uint64) { all = append(all, p) })
 	return all
 }
 
-// BenchmarkSweepHold is how long a sweep of a million names keeps each lock,
-// if it drops all of them or none. Whatever else the machine runs makes some
-// holds longer; the least one of every part, over several sweeps, leaves that
-// out, and the longest of those is what the sweep itself is to blame for.
+// BenchmarkSweepHold is how long a sweep of a million names keeps each lock, if
+// it drops all of them or none. Whatever else the machine runs makes the longest
+// longer.
 func BenchmarkSweepHold(b *testing.B) {
 	const names = 1_000_000
 	for _, c := range []struct {
@@ -116,8 +106,8 @@ func BenchmarkSweepHold(b *testing.B) {
 		dropped int
 	}{{"used", 0}, {"idle", names}} {
 		b.Run(c.name, func(b *testing.B) {
-			var all, least []time.Duration
-			for sweeps := 0; b.Loop(); sweeps++ {
+			var all []time.Duration
+			for b.Loop() {
 				b.StopTimer()
 				f := manyNames(b, names)
 				if c.dropped > 0 {
@@ -125,21 +115,12 @@ func BenchmarkSweepHold(b *testing.B) {
 				}
 				runtime.GC()
 				b.StartTimer()
-				dropped, parts := 0, partsOf(f)
-				for i, s := range parts {
+				dropped := 0
+				f.directory.each(func(p *part, hash uint64) {
 					start := time.Now()
-					s.mu.Lock()
-					dropped += f.sweep(s)
-					s.mu.Unlock()
-					took := time.Since(start)
-					all = append(all, took)
-					if sweeps == 0 {
-						least = append(least, took)
-					} else if i < len(least) {
-						least[i] = min(least[i], took)
-					}
-				}
-				least = least[:min(len(least), len(parts))] // those that every sweep had
+					dropped += f.sweep(p, hash)
+					all = append(all, time.Since(start))
+				})
 				if dropped != c.dropped {
 					b.Fatalf("%d dropped, want %d", dropped, c.dropped)
 				}
@@ -149,7 +130,6 @@ func BenchmarkSweepHold(b *testing.B) {
 			report(all[len(all)/2], "median-µs")
 			report(all[len(all)-1-len(all)/1000], "p99.9-µs")
 			report(all[len(all)-1], "longest-µs")
-			report(slices.Max(least), "longest-least-µs")
 		})
 	}
 }

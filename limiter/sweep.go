@@ -11,12 +11,7 @@ import (
 // there are not many more than twice as many names as needed; call Sweep,
 // or Run, to have the memory back in quiet times too.
 func (f *Family) Sweep() (dropped int) {
-	for i := range f.shards {
-		s := &f.shards[i]
-		s.mu.Lock()
-		dropped += f.sweep(s)
-		s.mu.Unlock()
-	}
+	f.directory.each(func(p *part, hash uint64) { dropped += f.sweep(p, hash) })
 	return dropped
 }
 
@@ -34,24 +29,24 @@ func (f *Family) Run(ctx context.Context, every time.Duration) error {
 	}
 }
 
-// sweep is called with s.mu held.
-func (f *Family) sweep(s *familyShard) (dropped int) {
+// sweep is called with the part locked. If it drops any, another has taken the
+// part's place.
+func (f *Family) sweep(p *part, hash uint64) (dropped int) {
 	if f.names.Load() < f.most && f.sharing() {
 		return 0 // a name made anew would be charged for others: nobody is as good as that
 	}
-	now, names := f.memory.now(true), s.table.Load()
-	for i := range names.slots {
-		if b := names.slots[i].budget.Load(); b != nil && b.dropIfFresh(now) {
+	now := f.memory.now(true)
+	for i := range p.slots {
+		if b := p.slots[i].budget.Load(); b != nil && b.dropIfFresh(now) {
 			dropped++
 		}
 	}
+	p.kept, p.swept = p.n-dropped, time.Now()
 	if dropped > 0 {
-		names = names.copyOf(names.n-dropped, func(b *Budget) bool { return b.lane.Load() != laneDead })
-		s.table.Store(names)
+		f.names.Add(-int64(dropped))
+		f.dropped.Add(int64(dropped))
+		f.directory.thin(p, hash, func(b *Budget) bool { return b.lane.Load() != laneDead })
 	}
-	s.kept, s.swept = names.n, time.Now()
-	f.names.Add(-int64(dropped))
-	f.dropped.Add(int64(dropped))
 	return dropped
 }
 
