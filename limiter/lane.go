@@ -46,24 +46,34 @@ func (b *Budget) TryAcquire(ctx context.Context, n int64) (bool, error) {
 }
 
 // passLane takes n, from 1 to the capacity, if the lane is open, and returns
-// what the word says after it and the instant of the decision.
+// what the word says after it and an instant to see it at.
+//
+// The word is read before the clock: what others have spent by then, they saw
+// at an instant no later than ours. Where the word has changed in between, a
+// charge that fits at our instant fits now, and leaves the same word; so only
+// one that does not needs to know the time again. That keeps many goroutines
+// at one budget from reading clocks instead of getting on.
 func (b *Budget) passLane(t *terms, n int64) (whole, now int64, ok, decided bool) {
 	base := t.memory.base
-	for {
-		// The word before the clock: what others have spent by then, they saw
-		// at an instant no later than ours.
-		v := b.lane.Load()
-		now = int64(time.Since(base))
-		if v < 0 || now >= t.lane.until {
-			return 0, 0, false, false
+	v := b.lane.Load()
+	now = int64(time.Since(base))
+	for first := true; v >= 0 && now < t.lane.until; v, first = b.lane.Load(), false {
+		whole, ok = t.lane.charged(v, now, n)
+		if !ok && !first {
+			v, now = b.lane.Load(), int64(time.Since(base))
+			if v < 0 || now >= t.lane.until {
+				break
+			}
+			whole, ok = t.lane.charged(v, now, n)
 		}
-		if whole, ok = t.lane.charged(v, now, n); !ok {
+		if !ok {
 			return v, now, false, true
 		}
 		if b.lane.CompareAndSwap(v, whole) {
 			return whole, now, true, true
 		}
 	}
+	return 0, 0, false, false
 }
 
 // charged returns when the bucket will be whole after n more, from 1 to the
