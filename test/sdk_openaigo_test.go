@@ -177,10 +177,10 @@ func TestOpenAIGoAbortMidStream(t *testing.T) {
 func TestOpenAIGoRetriesOnceAfterTheWait(t *testing.T) {
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{SpendAll: true})
-	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"100 tokens per second, burst 160"}})
+	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"15 tokens per second, burst 160"}})
 	client := newOpenAIGo(p, harness.Alice)
 
-	for range 2 { // the first call takes most of the burst, the second must wait for about 0.7 s
+	for range 2 { // the first call takes most of the burst, the second must wait for about 5 s
 		if _, err := client.Chat.Completions.New(t.Context(), openaiGoParams()); err != nil {
 			t.Fatal(err)
 		}

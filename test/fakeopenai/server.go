@@ -204,3 +204,7 @@ func (s *Server) spent(c *Call, prompt, output int64) {
 	defer s.mu.Unlock()
 	s.used += s.weigh(prompt, output) - s.weigh(c.Prompt, c.Output)
 }
+
+// Disconnect closes the connections that nobody uses just now, and those that are used: what is left then on the other
+// side is not there because of them.
+func (s *Server) Disconnect() { s.http.CloseClientConnections() }
