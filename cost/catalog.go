@@ -7,8 +7,7 @@ import (
 )
 
 // Model is what the catalog knows about a model: how its text is counted, what it costs and how much it can hold.
-// It is a plain value: callers may change their copy (to apply configuration) before estimating with it. Price.Long is
-// shared between copies: replace it, do not write through it.
+// It is a plain value: callers may change their copy (to apply configuration) before estimating with it.
 type Model struct {
 	Name          string // the catalog's name for it, or the name asked for where the catalog has only its family or nothing
 	Encoding      string // the vocabulary its text is counted with, such as o200k_base
@@ -16,11 +15,47 @@ type Model struct {
 	Reasoning     bool   // output may contain reasoning that is billed and never shown
 	Priced        bool   // false: Price says nothing
 	Price         Price
+	Source        Source // where Price is from
 
 	Context       int64 // no call holds more tokens than this, input and output together; generous; 0: unknown
 	MaxOutput     int64 // most output tokens of one choice; 0: unknown
 	DefaultOutput int64 // output tokens to reserve for each choice when the caller gives no limit; 0: it has no output (embeddings)
 	ImageTokens   int64 // input tokens to charge for an image; 0: DefaultImageTokens
+}
+
+// Source says where a price is from.
+type Source uint8
+
+// The sources. What stands later goes before what stands earlier.
+const (
+	NoSource   Source = iota // there is no price
+	Embedded                 // the list that is part of the program
+	FromFile                 // the price file that the configuration names
+	FromConfig               // the configuration itself
+)
+
+// String names the source as it is printed.
+func (s Source) String() string {
+	return [...]string{"none", "embedded", "file", "config"}[min(s, FromConfig)]
+}
+
+// limits sets what follows from the largest input and output of a model; 0: unknown.
+func (m *Model) limits(input, output int64, hasOutput bool) {
+	m.MaxOutput, m.Context, m.DefaultOutput = output, 0, 0
+	if input > 0 {
+		// Providers state the two limits apart or the input alone; their sum is never exceeded.
+		m.Context = saturatingAdd(input, output)
+	}
+	if !hasOutput {
+		return
+	}
+	m.DefaultOutput = defaultOutput
+	if m.Reasoning {
+		m.DefaultOutput = defaultReasoningOutput
+	}
+	if output > 0 {
+		m.DefaultOutput = min(m.DefaultOutput, output)
+	}
 }
 
 const (

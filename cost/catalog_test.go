@@ -33,7 +33,8 @@ func TestModelMatching(t *testing.T) {
 		"gpt-4o":                              {"gpt-4o", "o200k_base", true, false, true, "$2.50"},
 		"gpt-4o-2024-08-06":                   {"gpt-4o", "o200k_base", true, false, true, "$2.50"},
 		"gpt-4o-2024-05-13":                   {"gpt-4o-2024-05-13", "o200k_base", true, false, true, "$5.00"},
-		"gpt-4o-audio-preview":                {"gpt-4o-audio-preview", "o200k_base", true, false, false, "$0.00"},
+		"gpt-4o-audio-preview":                {"gpt-4o-audio-preview", "o200k_base", true, false, true, "$2.50"},
+		"gpt-4o-search-preview":               {"gpt-4o-search-preview", "o200k_base", true, false, false, "$0.00"},
 		"gpt-4o-mini":                         {"gpt-4o-mini", "o200k_base", true, false, true, "$0.15"},
 		"gpt-4.1":                             {"gpt-4.1", "o200k_base", true, false, true, "$2.00"},
 		"gpt-4.1-mini-2025-04-14":             {"gpt-4.1-mini", "o200k_base", true, false, true, "$0.40"},
@@ -49,7 +50,7 @@ func TestModelMatching(t *testing.T) {
 		"o1":                                  {"o1", "o200k_base", true, true, true, "$15.00"},
 		"o3-mini-2025-01-31":                  {"o3-mini", "o200k_base", true, true, true, "$1.10"},
 		"o4-mini":                             {"o4-mini", "o200k_base", true, true, true, "$1.10"},
-		"o3-deep-research":                    {"o3-deep-research", "o200k_base", true, true, false, "$0.00"},
+		"o3-deep-research":                    {"o3-deep-research", "o200k_base", true, true, true, "$10.00"},
 		"gpt-oss-120b":                        {"gpt-oss-120b", "o200k_base", true, true, false, "$0.00"},
 		"gpt-3.5-turbo":                       {"gpt-3.5-turbo", "cl100k_base", true, false, true, "$0.50"},
 		"gpt-35-turbo":                        {"gpt-35-turbo", "cl100k_base", true, false, true, "$0.50"},
@@ -74,7 +75,7 @@ func TestModelMatching(t *testing.T) {
 		"openai/azure/openai/text-embedding-": {"openai/azure/openai/text-embedding-", "o200k_base", false, false, false, "$0.00"},
 	} {
 		m := catalog(t).Model(asked)
-		got := match{m.Name, m.Encoding, m.KnownEncoding, m.Reasoning, m.Priced, m.Price.Input.String()}
+		got := match{m.Name, m.Encoding, m.KnownEncoding, m.Reasoning, m.Priced, m.Price.Rates[cost.Input].String()}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", asked, diff)
 		}
@@ -106,20 +107,34 @@ func TestKnownModelsAreComplete(t *testing.T) {
 	}
 	last := ""
 	for _, m := range known {
-		embedding := strings.HasPrefix(m.Name, "text-embedding-")
+		r := m.Price.Rates
+		byUnit := r[cost.PerImage]+r[cost.PerSecond]+r[cost.PerCharacter] > 0
+		free := strings.Contains(m.Name, "moderation")
+		sized := !byUnit && !strings.Contains(m.Name, "-image") && !strings.HasSuffix(m.Name, "-tts")
+		inputOnly := byUnit || free || strings.HasPrefix(m.Name, "text-embedding-")
 		switch {
 		case m.Name <= last:
 			t.Errorf("%s comes after %s", m.Name, last)
-		case !m.KnownEncoding || !m.Priced || m.Context == 0:
+		case !m.KnownEncoding || !m.Priced || m.Source != cost.Embedded || sized && m.Context == 0:
 			t.Errorf("%s lacks a fact: %+v", m.Name, m)
-		case m.Price.Input <= 0 || !embedding && m.Price.Output < m.Price.Input:
+		case !byUnit && !free && (r[cost.Input] <= 0 || !inputOnly && r[cost.Output] < r[cost.Input]):
 			t.Errorf("%s has a doubtful price: %+v", m.Name, m.Price)
-		case m.Price.CachedInput > m.Price.Input || m.Price.CacheWrite != 0 && m.Price.CacheWrite < m.Price.Input:
+		case r[cost.CachedInput] > r[cost.Input] || r[cost.CacheWrite] < r[cost.Input]:
 			t.Errorf("%s has doubtful cache prices: %+v", m.Name, m.Price)
-		case m.Price.Long != nil && m.Price.Long.Input <= m.Price.Input:
+		case r[cost.AudioInput] < r[cost.Input] || r[cost.AudioOutput] < r[cost.Output] || r[cost.ImageOutput] < r[cost.Output]:
+			t.Errorf("%s has sound or pictures cheaper than text: %+v", m.Name, m.Price)
+		case len(m.Price.Long) > 0 && m.Price.Long[0].Rates[cost.Input] <= r[cost.Input]:
 			t.Errorf("%s is cheaper when long: %+v", m.Name, m.Price)
-		case (m.DefaultOutput == 0) != embedding:
+		case (m.DefaultOutput == 0) != inputOnly:
 			t.Errorf("%s reserves %d", m.Name, m.DefaultOutput)
+		}
+		u := cost.Usage{Input: 300_000, CachedInput: 100_000, Output: 1000, Reasoning: 500}
+		standard := m.Price.Cost(u)
+		for tier, dearer := range map[cost.Tier]bool{cost.Batch: false, cost.Flex: false, cost.Priority: true, cost.OtherTier: true} {
+			u.Tier = tier
+			if got := m.Price.Cost(u); dearer && got < standard || !dearer && got > standard {
+				t.Errorf("%s costs %v in tier %v and %v in the standard one", m.Name, got, tier, standard)
+			}
 		}
 		if got := catalog(t).Model(m.Name); got.Name != m.Name {
 			t.Errorf("%s is found as %s", m.Name, got.Name)

@@ -40,6 +40,19 @@ func ParseUSD(s string) (NanoUSD, error) {
 	return NanoUSD(n), nil
 }
 
+// ParseRate reads what an item costs as people write it, "$2.50": dollars for a million tokens, or for one where the
+// item's name says so (per_image). What is read is nano-dollars per million units, as Rates have it.
+func ParseRate(i Item, s string) (NanoUSD, error) {
+	n, err := ParseUSD(s)
+	if err != nil || !i.PerUnit() {
+		return n, err
+	}
+	if n > maxNanoUSD/perMillion {
+		return 0, fmt.Errorf("amount of money %.40q is too large: the most is %v", s, maxNanoUSD/perMillion)
+	}
+	return n * perMillion, nil
+}
+
 // String prints the amount in dollars, exactly, with at least two digits after the point: "$12.50", "$0.000123".
 func (n NanoUSD) String() string {
 	sign, abs := "", uint64(n)
@@ -55,15 +68,26 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// times is what tokens cost at a price per million, rounded up, so that no part of a token is free.
-func (n NanoUSD) times(tokens int64) NanoUSD {
-	hi, lo := bits.Mul64(uint64(max(0, n)), uint64(max(0, tokens)))
-	lo, carry := bits.Add64(lo, perMillion-1, 0)
-	hi += carry
-	if hi >= perMillion {
+// scaled is n times quantity times factor, divided by per and rounded up, so that no part of a unit is free. n is read as
+// zero where it is negative, and so is quantity. factor is at most 2^32; per is more than zero. It is exact as long as the
+// result fits, and saturates beyond.
+func (n NanoUSD) scaled(quantity int64, factor, per uint64) NanoUSD {
+	hi, lo := bits.Mul64(uint64(max(0, n)), uint64(max(0, quantity)))
+	if factor != 1 {
+		over, high := bits.Mul64(hi, factor)
+		carried, low := bits.Mul64(lo, factor)
+		high, carry := bits.Add64(high, carried, 0)
+		if over != 0 || carry != 0 {
+			return maxNanoUSD // 2^128 or more, divided by less than 2^64
+		}
+		hi, lo = high, low
+	}
+	lo, carry := bits.Add64(lo, per-1, 0)
+	hi, carry = bits.Add64(hi, 0, carry)
+	if carry != 0 || hi >= per {
 		return maxNanoUSD // the quotient would not fit 64 bits, let alone 63
 	}
-	quotient, _ := bits.Div64(hi, lo, perMillion)
+	quotient, _ := bits.Div64(hi, lo, per)
 	return NanoUSD(min(quotient, math.MaxInt64))
 }
 

@@ -1,58 +1,183 @@
 package cost
 
-// Price is what a model costs, in nano-dollars per million tokens. Every field means what it says: zero is free, so
-// where nothing is known of the cache, CachedInput and CacheWrite are set to Input. Negative prices are read as zero.
+import (
+	"math"
+	"slices"
+)
+
+// Price is what a model costs: by item, by the size of the prompt, by service tier and by region. It is a plain value;
+// what it points to is shared between copies: replace it, do not write through it.
 type Price struct {
-	Input       NanoUSD // input that was neither read from nor written to the cache
-	CachedInput NanoUSD // input read from the cache
-	CacheWrite  NanoUSD // input written to the cache
-	Output      NanoUSD // all output, reasoning included
+	Schedule // of the standard tier
 
-	LongAbove int64  // the whole request is billed at Long once its input exceeds this many tokens; 0: there is no such tier
-	Long      *Price // the price of long requests; its own LongAbove and Long are ignored
+	// Batch, Flex and Priority are the other tiers. A tier without a price is never priced too low: a discount that is
+	// not listed is not given, and the priority tier costs priorityFactor times the standard one.
+	Batch, Flex, Priority *Schedule
+
+	EU, US int64 // what data residency there multiplies every price by, in ten-thousandths; 0: nothing is known to be added
+
+	Asked  Tier  // the tier that calls ask for, or that the account has set; Unstated: the standard one
+	Uplift int64 // the multiplier in force, in ten-thousandths; 0 is 10,000, nothing added
 }
 
-// Cost is the price of a finished call: the sum of four items (plain input, cached input, cache writes, output), each
-// rounded up to a nano-dollar. Details beyond their total are cut to it, cached input first, and negative counts are
-// read as zero. It saturates at the largest NanoUSD.
+const (
+	// priorityFactor is more than any that is listed: 2 at OpenAI, 2.51 at most elsewhere (the public list of 2026-07-24).
+	priorityFactor = 3
+
+	tenThousandths = 10_000
+	maxUplift      = 100 * tenThousandths // a hundredfold; more is a mistake
+)
+
+// In is the price in a region, "eu" or "us"; any other name, and a region for which nothing is listed, adds nothing.
+func (p Price) In(region string) Price {
+	switch region {
+	case "eu":
+		p.Uplift = p.EU
+	case "us":
+		p.Uplift = p.US
+	default:
+		p.Uplift = 0
+	}
+	return p
+}
+
+// Cost is the price of a finished call: the sum of what each item costs, each rounded up to a nano-dollar. The tier is
+// the one the usage names, and the usage is read in its normal form. It saturates at the largest NanoUSD.
 func (p Price) Cost(u Usage) NanoUSD {
-	input := max(0, u.Input)
-	if p.isLong(input) {
-		p = *p.Long
-	}
-	cached := min(max(0, u.CachedInput), input)
-	written := min(max(0, u.CacheWrite), input-cached)
-	sum := p.Input.times(input - cached - written)
-	sum = saturatingAdd(sum, p.CachedInput.times(cached))
-	sum = saturatingAdd(sum, p.CacheWrite.times(written))
-	return saturatingAdd(sum, p.Output.times(u.Output))
-}
-
-// Ceiling is the most that a call of up to input and output tokens can cost, however its input is cached: no smaller
-// Usage has a higher Cost. The long tier counts as soon as input can reach it. It saturates at the largest NanoUSD.
-func (p Price) Ceiling(input, output int64) NanoUSD {
-	in, out, granular := p.dearestInput(), p.Output, p.wholePerToken()
-	if p.isLong(input) {
-		in, out = max(in, p.Long.dearestInput()), max(out, p.Long.Output)
-		granular = granular && p.Long.wholePerToken()
-	}
-	sum := saturatingAdd(in.times(input), out.times(output))
-	if !granular && input > 1 {
-		// Cost rounds each of three kinds of input up by itself, which may add a nano-dollar twice.
-		sum = saturatingAdd(sum, NanoUSD(min(2, input-1)))
+	var sum NanoUSD
+	for _, n := range p.Bill(u) {
+		sum = saturatingAdd(sum, n)
 	}
 	return sum
 }
 
-func (p Price) isLong(input int64) bool {
-	return p.LongAbove > 0 && p.Long != nil && input > p.LongAbove
+// Bill is what each item of a finished call costs, rounded up to a nano-dollar.
+func (p Price) Bill(u Usage) [Items]NanoUSD {
+	var bill [Items]NanoUSD
+	quantities := u.Quantities()
+	rates := p.rates(u.Tier, max(0, u.Input), exactly)
+	for i, quantity := range quantities {
+		bill[i] = p.line(Item(i), rates[i], quantity)
+	}
+	return bill
 }
 
-func (p Price) dearestInput() NanoUSD {
-	return max(p.Input, p.CachedInput, p.CacheWrite)
+// Bound is the most that a call may consume.
+type Bound struct {
+	Input, Output int64 // tokens of whatever kind
+	Images        int64 // pictures made
+	Milliseconds  int64 // of audio
+	Characters    int64 // to be spoken
 }
 
-// wholePerToken reports whether a token of input costs a whole number of nano-dollars, so that nothing is ever rounded.
-func (p Price) wholePerToken() bool {
-	return p.Input%perMillion == 0 && p.CachedInput%perMillion == 0 && p.CacheWrite%perMillion == 0
+// Ceiling is the most that a call within the bound can cost: no Usage with smaller figures has a higher Cost, however its
+// input is cached and whatever kinds it is made of, if it is served in the standard tier or in the one asked for. A tier
+// by prompt size counts as soon as the input can reach it. It saturates at the largest NanoUSD.
+func (p Price) Ceiling(b Bound) NanoUSD {
+	rates := p.reachable(b.Input)
+	sum := p.tokens(rates.input(), b.Input)
+	sum = saturatingAdd(sum, p.tokens(rates.output(), b.Output))
+	return saturatingAdd(sum, p.units(&rates, b))
+}
+
+// Floor is the least that a call with so much input and output costs: all input read from the cache, in the tier asked
+// for, no reasoning. Units that are not tokens are taken as they are.
+func (p Price) Floor(b Bound) NanoUSD {
+	rates := p.rates(p.Asked, b.Input, exactly)
+	sum := p.line(Input, min(rates[Input], rates[CachedInput]), b.Input)
+	sum = saturatingAdd(sum, p.line(Output, rates[Output], b.Output))
+	return saturatingAdd(sum, p.units(&rates, b))
+}
+
+// Dearest is what a million input tokens and a million output tokens cost at most, whatever they are and however large
+// the call is.
+func (p Price) Dearest() (input, output NanoUSD) {
+	rates := p.reachable(math.MaxInt64)
+	return p.line(Input, slices.Max(rates.input()), perMillion), p.line(Output, slices.Max(rates.output()), perMillion)
+}
+
+// At is what a call with that much input costs in a tier, without what a region adds.
+func (p Price) At(t Tier, input int64) Rates { return p.rates(t, input, exactly) }
+
+// reachable is the dearest, item by item, that a call of up to that much input can meet, served as it asks or in the
+// standard tier.
+func (p *Price) reachable(input int64) Rates {
+	rates := p.rates(Standard, input, upTo)
+	if p.Asked != Unstated && p.Asked != Standard {
+		asked := p.rates(p.Asked, input, upTo)
+		rates.raise(&asked)
+	}
+	return rates
+}
+
+// rates are those of a tier. One that is not stated or not known may have been any of several, and is priced as the
+// dearest of them.
+func (p *Price) rates(t Tier, input int64, how reach) (r Rates) {
+	listed := &p.Schedule
+	switch {
+	case t == Batch && p.Batch != nil:
+		listed = p.Batch
+	case t == Flex && p.Flex != nil:
+		listed = p.Flex
+	case t == Priority && p.Priority != nil:
+		listed = p.Priority
+	}
+	listed.raise(&r, input, how)
+	switch {
+	case t == Priority && p.Priority == nil:
+		return r.times(priorityFactor)
+	case t == OtherTier:
+		t = Priority
+	case t == Unstated:
+		t = p.Asked
+	default:
+		return r
+	}
+	if t != Unstated && t != Standard {
+		other := p.rates(t, input, how)
+		r.raise(&other)
+	}
+	return r
+}
+
+// tokens is the most that so many tokens cost, if each may be of any of the kinds that have these rates. Each kind is
+// rounded up by itself, which may add a nano-dollar for every kind but one, unless a token of each costs whole ones.
+func (p *Price) tokens(rates []NanoUSD, tokens int64) NanoUSD {
+	most := NanoUSD(0)
+	whole := true
+	factor, per := p.multiplier()
+	for _, rate := range rates {
+		rate = max(0, rate)
+		most = max(most, rate)
+		whole = whole && uint64(rate)%per*factor%per == 0
+	}
+	sum := most.scaled(tokens, factor, per)
+	if whole || tokens <= 1 {
+		return sum
+	}
+	return saturatingAdd(sum, NanoUSD(min(int64(len(rates)-1), tokens-1)))
+}
+
+// units is what pictures, seconds and characters cost.
+func (p *Price) units(rates *Rates, b Bound) NanoUSD {
+	sum := p.line(PerImage, rates[PerImage], b.Images)
+	sum = saturatingAdd(sum, p.line(PerSecond, rates[PerSecond], b.Milliseconds))
+	return saturatingAdd(sum, p.line(PerCharacter, rates[PerCharacter], b.Characters))
+}
+
+// line is what a quantity of an item costs, rounded up.
+func (p *Price) line(i Item, rate NanoUSD, quantity int64) NanoUSD {
+	factor, per := p.multiplier()
+	if i == PerSecond {
+		per *= 1000 // quantities are in milliseconds
+	}
+	return rate.scaled(quantity, factor, per)
+}
+
+// multiplier is what a region adds: a product of rate and quantity times factor, divided by per, is nano-dollars.
+func (p *Price) multiplier() (factor, per uint64) {
+	if p.Uplift <= 0 || p.Uplift == tenThousandths {
+		return 1, perMillion
+	}
+	return uint64(min(p.Uplift, maxUplift)), perMillion * tenThousandths
 }

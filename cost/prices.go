@@ -2,7 +2,6 @@ package cost
 
 import (
 	"bytes"
-	"cmp"
 	_ "embed" // for prices.json
 	"encoding/json"
 	"fmt"
@@ -16,7 +15,7 @@ import (
 var pricesJSON []byte
 
 // DefaultCatalog reads the list that is part of the program: prices.json, whose head names its source and date. Prices
-// change, so configuration should be able to override them. An error means that the list is damaged.
+// change: With reads a newer list. An error means that the list is damaged.
 func DefaultCatalog() (*Catalog, error) {
 	c, err := parseCatalog(pricesJSON)
 	if err != nil {
@@ -35,24 +34,93 @@ type priceList struct {
 
 // priceRow describes models that share everything. A name that ends in * is the prefix of a family.
 type priceRow struct {
-	Names     []string `json:"names"`
-	Encoding  string   `json:"encoding"`
-	Reasoning bool     `json:"reasoning"`
-	priceItems
-	LongAbove   int64       `json:"long_above"`
-	Long        *priceItems `json:"long"`
+	Names       []string    `json:"names"`
+	Encoding    string      `json:"encoding"`
+	Reasoning   bool        `json:"reasoning"`
+	Price       *priceItems `json:"price"`
+	Batch       *priceItems `json:"batch"`
+	Flex        *priceItems `json:"flex"`
+	Priority    *priceItems `json:"priority"`
+	Uplift      *upliftRow  `json:"uplift"`
 	MaxInput    int64       `json:"max_input"`
 	MaxOutput   int64       `json:"max_output"`
 	NoOutput    bool        `json:"no_output"`
 	ImageTokens int64       `json:"image_tokens"`
 }
 
-// priceItems are dollars. Without a price of its own, cached or written input costs what other input costs.
+// priceItems are dollars by item, each per million units or, where it says per_, for one; and those above thresholds.
 type priceItems struct {
-	Input       string `json:"input"`
-	CachedInput string `json:"cached_input"`
-	CacheWrite  string `json:"cache_write"`
-	Output      string `json:"output"`
+	rates map[Item]NanoUSD
+	long  map[int64]map[Item]NanoUSD
+}
+
+// upliftRow is what a region multiplies prices by: "1.1".
+type upliftRow struct {
+	EU string `json:"eu"`
+	US string `json:"us"`
+}
+
+// UnmarshalJSON reads {"input": "2.5", ..., "long": [{"above": 272000, "input": "5", ...}]}.
+func (p *priceItems) UnmarshalJSON(data []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil {
+		return err
+	}
+	p.rates = map[Item]NanoUSD{}
+	for name, value := range members {
+		if name == "long" {
+			if err := p.readLong(value); err != nil {
+				return fmt.Errorf("long: %w", err)
+			}
+			continue
+		}
+		item, ok := ItemNamed(name)
+		if !ok {
+			return fmt.Errorf("there is no item %q", name)
+		}
+		var dollars string
+		if err := json.Unmarshal(value, &dollars); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		rate, err := ParseRate(item, dollars)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		p.rates[item] = rate
+	}
+	return nil
+}
+
+func (p *priceItems) readLong(data []byte) error {
+	var steps []map[string]json.RawMessage
+	if err := json.Unmarshal(data, &steps); err != nil {
+		return err
+	}
+	p.long = map[int64]map[Item]NanoUSD{}
+	for _, step := range steps {
+		var above int64
+		if err := json.Unmarshal(step["above"], &above); err != nil || above <= 0 {
+			return fmt.Errorf("above must be a number of tokens")
+		}
+		delete(step, "above")
+		rest, err := json.Marshal(step)
+		if err != nil {
+			return err
+		}
+		var items priceItems
+		if err := items.UnmarshalJSON(rest); err != nil {
+			return err
+		}
+		p.long[above] = items.rates
+	}
+	return nil
+}
+
+func (p *priceItems) column() Column {
+	if p == nil {
+		return Column{}
+	}
+	return Column{Rates: p.rates, Long: p.long}
 }
 
 func parseCatalog(data []byte) (*Catalog, error) {
@@ -98,70 +166,34 @@ func (r priceRow) model() (Model, error) {
 	if !slices.Contains(bpe.Names(), r.Encoding) {
 		return Model{}, fmt.Errorf("encoding %q is unknown: use one of %s", r.Encoding, strings.Join(bpe.Names(), ", "))
 	}
-	if r.MaxInput < 0 || r.MaxOutput < 0 || r.LongAbove < 0 || r.ImageTokens < 0 {
+	if r.MaxInput < 0 || r.MaxOutput < 0 || r.ImageTokens < 0 {
 		return Model{}, fmt.Errorf("a number of tokens is negative: use 0 for unknown")
 	}
-	if (r.LongAbove > 0) != (r.Long != nil) {
-		return Model{}, fmt.Errorf("long_above and long belong together: give both or neither")
+	card := Card{Standard: r.Price.column(), Batch: r.Batch.column(), Flex: r.Flex.column(), Priority: r.Priority.column()}
+	if r.Uplift != nil {
+		var err error
+		if card.EU, err = parseUplift(r.Uplift.EU); err == nil {
+			card.US, err = parseUplift(r.Uplift.US)
+		}
+		if err != nil {
+			return Model{}, fmt.Errorf("uplift: %w", err)
+		}
 	}
-	price, err := r.price()
+	price, err := card.Price()
 	if err != nil {
 		return Model{}, err
-	}
-	price.LongAbove = r.LongAbove
-	if r.Long != nil {
-		long, err := r.Long.price()
-		if err != nil {
-			return Model{}, fmt.Errorf("long: %w", err)
-		}
-		price.Long = &long
 	}
 	m := Model{
 		Encoding:      r.Encoding,
 		KnownEncoding: true,
 		Reasoning:     r.Reasoning,
-		Priced:        r.Input != "",
+		Priced:        card.Stated(),
 		Price:         price,
-		MaxOutput:     r.MaxOutput,
 		ImageTokens:   r.ImageTokens,
 	}
-	if r.MaxInput > 0 {
-		// Providers state the two limits apart or the input alone; their sum is never exceeded.
-		m.Context = saturatingAdd(r.MaxInput, r.MaxOutput)
+	if m.Priced {
+		m.Source = Embedded
 	}
-	if !r.NoOutput {
-		m.DefaultOutput = defaultOutput
-		if r.Reasoning {
-			m.DefaultOutput = defaultReasoningOutput
-		}
-		if r.MaxOutput > 0 {
-			m.DefaultOutput = min(m.DefaultOutput, r.MaxOutput)
-		}
-	}
+	m.limits(r.MaxInput, r.MaxOutput, !r.NoOutput)
 	return m, nil
-}
-
-func (i priceItems) price() (Price, error) {
-	var p Price
-	i.CachedInput, i.CacheWrite = cmp.Or(i.CachedInput, i.Input), cmp.Or(i.CacheWrite, i.Input)
-	for _, item := range []struct {
-		name  string
-		value string
-		to    *NanoUSD
-	}{
-		{"input", i.Input, &p.Input},
-		{"cached_input", i.CachedInput, &p.CachedInput},
-		{"cache_write", i.CacheWrite, &p.CacheWrite},
-		{"output", i.Output, &p.Output},
-	} {
-		if item.value == "" {
-			continue
-		}
-		n, err := ParseUSD(item.value)
-		if err != nil {
-			return Price{}, fmt.Errorf("%s: %w", item.name, err)
-		}
-		*item.to = n
-	}
-	return p, nil
 }

@@ -115,7 +115,7 @@ func (b *budget) reserve(input, output int64, price cost.Price) int64 {
 	case limit.OutputTokens:
 		return output
 	case limit.Dollars:
-		return int64(price.Ceiling(input, output))
+		return int64(price.Ceiling(cost.Bound{Input: input, Output: output}))
 	default:
 		return 1
 	}

@@ -64,7 +64,7 @@ func (s *Server) Explain(ctx context.Context, key string, body []byte) (*Explana
 		Estimate: x.estimate, Inserted: x.inserted, Choices: x.choices,
 	}
 	if x.facts.Priced {
-		e.Ceiling = x.facts.Price.Ceiling(x.estimate.Input, x.estimate.MaxOutput)
+		e.Ceiling = x.facts.Price.Ceiling(cost.Bound{Input: x.estimate.Input, Output: x.estimate.MaxOutput})
 	}
 	if err := x.fits(output); err != nil {
 		e.NeverPasses = err.Error()

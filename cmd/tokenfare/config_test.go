@@ -135,7 +135,11 @@ max_buffered: 1.5GB
 		Models: []proxy.ModelSpec{
 			{
 				Pattern: "fast", Upstream: "other", As: "big", CountsAs: "gpt-5", OutputMember: "max_tokens", DefaultOutput: 8000, MaxOutput: 16000, Context: 1_000_000, ImageTokens: 85,
-				Reasoning: &yes, Price: &cost.Price{Input: usd * 5 / 4, CachedInput: usd / 8, CacheWrite: usd * 3 / 2, Output: 10 * usd},
+				Reasoning: &yes, Price: &cost.Price{Schedule: cost.Schedule{Rates: cost.Rates{
+					cost.Input: usd * 5 / 4, cost.CachedInput: usd / 8, cost.CacheWrite: usd * 3 / 2,
+					cost.AudioInput: usd * 5 / 4, cost.CachedAudioInput: usd * 5 / 4, cost.ImageInput: usd * 5 / 4, cost.CachedImageInput: usd * 5 / 4,
+					cost.Output: 10 * usd, cost.Reasoning: 10 * usd, cost.AudioOutput: 10 * usd, cost.ImageOutput: 10 * usd,
+				}}},
 			},
 			{Pattern: "extra", Upstream: "openai"},
 		},
@@ -175,8 +179,12 @@ models:
   same: { price: { input: $1, output: $2 } }
 `))
 	const usd = cost.NanoUSD(1_000_000_000)
-	want := []*cost.Price{{Input: usd}, {Input: usd, CachedInput: usd, CacheWrite: usd, Output: 2 * usd}}
-	if diff := cmp.Diff(want, []*cost.Price{spec.Models[0].Price, spec.Models[1].Price}); diff != "" {
+	free := cost.Rates{cost.Input: usd, cost.AudioInput: usd, cost.CachedAudioInput: usd, cost.ImageInput: usd, cost.CachedImageInput: usd}
+	same := cost.Rates{
+		cost.Input: usd, cost.CachedInput: usd, cost.CacheWrite: usd, cost.AudioInput: usd, cost.CachedAudioInput: usd, cost.ImageInput: usd, cost.CachedImageInput: usd,
+		cost.Output: 2 * usd, cost.Reasoning: 2 * usd, cost.AudioOutput: 2 * usd, cost.ImageOutput: 2 * usd,
+	}
+	if diff := cmp.Diff([]cost.Rates{free, same}, []cost.Rates{spec.Models[0].Price.Rates, spec.Models[1].Price.Rates}); diff != "" {
 		t.Errorf("prices (-want +got):\n%s", diff)
 	}
 }

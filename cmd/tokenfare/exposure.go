@@ -73,7 +73,7 @@ func worse(a, b exposure) bool {
 
 // exposed is what calls of one model can cost at most. Tokens are taken at the model's dearest kind.
 func (o offer) exposed(limits []limit.Limit) exposure {
-	input, output := dearest(o.facts.Price)
+	input, output := o.facts.Price.Dearest()
 	e := exposure{model: o.name, dearest: max(input, output)}
 	day, month := o.most(limits, oneDay), o.most(limits, oneMonth)
 	switch {
@@ -130,7 +130,7 @@ func dollars(amounts map[limit.Unit]int64, m cost.Model) int64 {
 	if !m.Priced {
 		return best
 	}
-	input, output := dearest(m.Price)
+	input, output := m.Price.Dearest()
 	if n, ok := amounts[limit.Tokens]; ok {
 		best = min(best, perMillion(n, max(input, output)))
 	}
@@ -140,16 +140,6 @@ func dollars(amounts map[limit.Unit]int64, m cost.Model) int64 {
 		best = min(best, plus(perMillion(in, input), perMillion(out, output)))
 	}
 	return best
-}
-
-// dearest is the highest price of an input and of an output token, long prompts included.
-func dearest(p cost.Price) (input, output cost.NanoUSD) {
-	input, output = max(p.Input, p.CachedInput, p.CacheWrite), p.Output
-	if p.Long != nil {
-		i, o := dearest(*p.Long)
-		input, output = max(input, i), max(output, o)
-	}
-	return input, output
 }
 
 // spendable is the most that a limit lets pass in any span of that length.

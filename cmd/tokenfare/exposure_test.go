@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/proxy/limit"
 )
@@ -13,8 +15,8 @@ import (
 func TestExposure(t *testing.T) {
 	const usd = 1_000_000_000
 	now := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
-	cheap := offer{name: "cheap", names: []string{"cheap"}, upstream: "u", facts: cost.Model{Priced: true, Price: cost.Price{Input: usd, CacheWrite: 2 * usd, Output: 4 * usd}}}
-	dear := offer{name: "dear", names: []string{"dear"}, upstream: "u", facts: cost.Model{Priced: true, Price: cost.Price{Input: 10 * usd, Output: 100 * usd}}}
+	cheap := offer{name: "cheap", names: []string{"cheap"}, upstream: "u", facts: cost.Model{Priced: true, Price: cost.Price{Schedule: cost.Schedule{Rates: cost.Rates{cost.Input: usd, cost.CacheWrite: 2 * usd, cost.Output: 4 * usd}}}}}
+	dear := offer{name: "dear", names: []string{"dear"}, upstream: "u", facts: cost.Model{Priced: true, Price: cost.Price{Schedule: cost.Schedule{Rates: cost.Rates{cost.Input: 10 * usd, cost.Output: 100 * usd}}}}}
 	free := offer{name: "unknown", names: []string{"unknown"}, upstream: "u"}
 	for name, c := range map[string]struct {
 		limits, upstream []string
@@ -89,7 +91,7 @@ keys:
 		}
 	}
 	for _, o := range offers {
-		if want := catalogTest(t).Model("gpt-4o"); o.facts.Price != want.Price || o.facts.Context != want.Context {
+		if want := catalogTest(t).Model("gpt-4o"); !cmp.Equal(o.facts.Price, want.Price) || o.facts.Context != want.Context {
 			t.Errorf("%s is taken for %+v", o.name, o.facts)
 		}
 	}
@@ -112,7 +114,7 @@ keys:
 }
 
 func TestExposureNeverOverflows(t *testing.T) {
-	o := offer{name: "m", names: []string{"m"}, facts: cost.Model{Priced: true, Price: cost.Price{Input: math.MaxInt64, Output: math.MaxInt64}}}
+	o := offer{name: "m", names: []string{"m"}, facts: cost.Model{Priced: true, Price: cost.Price{Schedule: cost.Schedule{Rates: cost.Rates{cost.Input: math.MaxInt64, cost.Output: math.MaxInt64}}}}}
 	for _, s := range []string{"1000000b tokens per second", "$1000000000 per second", "1000000b tokens in any second", "1000000b tokens each hour"} {
 		l, err := limit.Parse(s, nil)
 		if err != nil {

@@ -128,7 +128,7 @@ func (o offer) need(l limit.Limit) int64 {
 		return o.facts.DefaultOutput
 	case limit.Dollars:
 		if o.facts.Priced {
-			return int64(o.facts.Price.Ceiling(o.facts.Context, o.facts.DefaultOutput))
+			return int64(o.facts.Price.Ceiling(cost.Bound{Input: o.facts.Context, Output: o.facts.DefaultOutput}))
 		}
 	}
 	return 0

@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	yaml "go.yaml.in/yaml/v4"
-
-	"github.com/tokenfare/tokenfare/cost"
 )
 
 func (c *Config) decodeModels(d *decoder, n *yaml.Node) {
@@ -42,28 +40,4 @@ func (d *decoder) pattern(k *yaml.Node) string {
 		d.problem(k, "write a name such as gpt-5-mini or a pattern such as \"gpt-*\"; * stands for any characters, ? for one", "this is not the name of a model, nor a pattern")
 	}
 	return k.Value
-}
-
-// price reads dollars per million tokens. Cached or written input that has no price of its own costs what other input
-// costs; $0 is free.
-func (d *decoder) price(n *yaml.Node, what string) *cost.Price {
-	var p cost.Price
-	given := map[string]bool{}
-	dollars := func(name string, to *cost.NanoUSD) member {
-		return member{name, func(v *yaml.Node) { given[name] = true; *to = d.money(v, what+"'s price."+name) }}
-	}
-	before := len(d.out.list)
-	d.members(n, what+"'s price", []member{
-		dollars("input", &p.Input), dollars("cached_input", &p.CachedInput), dollars("cache_write", &p.CacheWrite), dollars("output", &p.Output),
-	})
-	if len(d.out.list) == before && (!given["input"] || !given["output"]) {
-		d.problem(n, "write price: { input: $0.25, output: $2 }, in dollars per million tokens", "%s's price needs both input and output", what)
-	}
-	if !given["cached_input"] {
-		p.CachedInput = p.Input
-	}
-	if !given["cache_write"] {
-		p.CacheWrite = p.Input
-	}
-	return &p
 }

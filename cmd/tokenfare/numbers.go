@@ -28,15 +28,19 @@ func (d *decoder) count(n *yaml.Node, what string) int64 {
 	return v
 }
 
-// money reads a price in dollars, zero allowed.
-func (d *decoder) money(n *yaml.Node, what string) cost.NanoUSD {
+// money reads what an item costs in dollars, zero allowed.
+func (d *decoder) money(n *yaml.Node, what string, item cost.Item) cost.NanoUSD {
 	s, ok := d.text(n, what)
 	if !ok {
 		return 0
 	}
-	v, err := cost.ParseUSD(s)
+	v, err := cost.ParseRate(item, s)
 	if err != nil || v < 0 {
-		d.problem(n, "write dollars per million tokens, for example $2.50", "%s is not a price", what)
+		fix := "write dollars per million tokens, for example $2.50"
+		if item.PerUnit() {
+			fix = "write dollars for one, for example $0.04"
+		}
+		d.problem(n, fix, "%s is not a price", what)
 		return 0
 	}
 	return v

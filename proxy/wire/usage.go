@@ -27,20 +27,12 @@ func (u *usageSum) add(text []byte) {
 func (u *usageSum) merge(other usageSum) {
 	u.reported = u.reported || other.reported
 	u.invalid = u.invalid || other.invalid
-	a, b := &u.usage, other.usage
-	a.Input, a.CachedInput, a.CacheWrite = max(a.Input, b.Input), max(a.CachedInput, b.CachedInput), max(a.CacheWrite, b.CacheWrite)
-	a.Output, a.Reasoning = max(a.Output, b.Output), max(a.Reasoning, b.Reasoning)
+	u.usage = u.usage.Larger(other.usage)
 }
 
-// final is the usage with its parts inside their wholes. Some providers report cached input beside the input rather
-// than inside it; without this, subtracting it would give credit.
-func (u *usageSum) final() cost.Usage {
-	f := u.usage
-	f.CachedInput = min(f.CachedInput, f.Input)
-	f.CacheWrite = min(f.CacheWrite, f.Input-f.CachedInput)
-	f.Reasoning = min(f.Reasoning, f.Output)
-	return f
-}
+// final is the usage in its normal form. Some providers report cached input beside the input rather than inside it;
+// without this, subtracting it would give credit.
+func (u *usageSum) final() cost.Usage { return u.usage.Normal() }
 
 var errUsage = errors.New("usage figures must be plain whole numbers")
 
@@ -62,9 +54,13 @@ func parseUsage(text []byte) (u cost.Usage, figures bool, err error) {
 		case "total_tokens":
 			return r.figure(&total, &figures)
 		case "prompt_tokens_details":
-			return r.details(map[string]*int64{"cached_tokens": &u.CachedInput, "cache_write_tokens": &u.CacheWrite})
+			return r.details(map[string]*int64{
+				"cached_tokens": &u.CachedInput, "cache_write_tokens": &u.CacheWrite, "audio_tokens": &u.AudioInput, "image_tokens": &u.ImageInput,
+			})
 		case "completion_tokens_details":
-			return r.details(map[string]*int64{"reasoning_tokens": &u.Reasoning})
+			return r.details(map[string]*int64{
+				"reasoning_tokens": &u.Reasoning, "audio_tokens": &u.AudioOutput, "image_tokens": &u.ImageOutput,
+			})
 		default:
 			return r.walk(func(span, bool) {})
 		}
