@@ -99,3 +99,31 @@ func TestClockReadAfterTheWord(t *testing.T) {
 		t.Error("nothing passed")
 	}
 }
+
+// TestRacesForTheWord has two callers take one each from a bucket that gets one
+// back each nanosecond. Neither can ever find it empty, nor more than two spent,
+// however often the other comes first.
+func TestRacesForTheWord(t *testing.T) {
+	for _, size := range []int64{2, 1_000_000} {
+		b := NewMemory().Budget("b", TokenBucket{Size: size, Refill: 1, Every: 1})
+		m := b.Owner().(*Memory)
+		var both sync.WaitGroup
+		for range 2 {
+			both.Go(func() {
+				charges := []Charge{{Budget: b, N: 1}}
+				for range 300_000 {
+					d, err := m.TryAcquire(t.Context(), charges)
+					if s := charges[0].State; err != nil || !d.OK || s.Used > 2 || s.Remaining != size-s.Used {
+						t.Errorf("%+v, %v: %+v", d, err, s)
+						return
+					}
+					if ok, err := b.TryAcquire(t.Context(), 1); !ok || err != nil {
+						t.Errorf("a bucket that is never empty: %v, %v", ok, err)
+						return
+					}
+				}
+			})
+		}
+		both.Wait()
+	}
+}

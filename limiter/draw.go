@@ -13,8 +13,8 @@ import (
 // A draw goes before calls that have not begun. One that is refused, and that
 // time would let pass, keeps its turn: whatever is admitted meanwhile leaves
 // room for it, be it new calls or later draws of other reservations, until it
-// has passed, or its reservation has ended, or a newer rule can never hold it,
-// or one second after the instant it was told. Drawing again keeps the place with the new amounts, on whichever
+// has passed, or its reservation has ended, or one second after the instant it
+// was told; on a budget whose newer rule can never hold it, only until then. Drawing again keeps the place with the new amounts, on whichever
 // budgets; drawing zeros gives it up. The caller decides whether the wait is worth it.
 //
 // [Decision.HeldOnly] counts what the reservation itself holds among the rest:

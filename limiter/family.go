@@ -21,6 +21,7 @@ type Family struct {
 	directory directory
 	newcomers *Budget      // see newcomers.go
 	shared    atomic.Int64 // how often that was handed out
+	pace      *pace        // of all its budgets of calls at once
 }
 
 // FamilyOptions are the options of a family.
@@ -48,6 +49,9 @@ func (m *Memory) Family(o FamilyOptions) *Family {
 	rule, _ := unrevised("(any name of a family)", o.Rule)
 	f.terms = newTerms(m, "(any name of a family)", rule)
 	f.terms.family = f
+	if f.pace = f.terms.pace; f.pace == nil {
+		f.pace = new(pace)
+	}
 	f.newcomers = m.newBudget("(newcomers)", f.terms)
 	f.directory.init()
 	return f
@@ -133,7 +137,9 @@ func (f *Family) termsOf(name string, rule Rule) *terms {
 		return f.terms
 	}
 	t := newTerms(f.memory, name, rule)
-	t.family = f
+	if t.family = f; t.pace != nil {
+		t.pace = f.pace
+	}
 	return t
 }
 

@@ -279,6 +279,60 @@ func TestFamilyIsBounded(t *testing.T) {
 		d.passes(f.Set("eve", window(20, time.Minute, 0)), 14)
 		d.waits(f.Budget("eve"), 1, time.Minute)
 	})
+	for _, rule := range []limiter.Rule{bucket(10, 1, time.Hour), window(10, time.Hour, 0)} {
+		story(t, fmt.Sprintf("what newcomers hold counts for each, too: %T", rule), func(d *desk) {
+			f := d.family(rule, 1)
+			ann := d.reserve(f.Budget("ann"), 1)
+			r := d.reserve(f.Budget("eve"), 7)
+			d.cancel(ann)
+			time.Sleep(2 * time.Second) // a full family looks for room once a second
+			if d.refused(f.Budget("eve"), 4); f.Budget("eve").Name() != "eve" {
+				t.Fatal("no budget of its own")
+			}
+			d.cancel(r)
+		})
+	}
+	story(t, "a name that begins empty does so after newcomers, too", func(d *desk) {
+		rule := bucket(10, 1, time.Second)
+		rule.StartEmpty = true
+		f := d.family(rule, 1)
+		f.Budget("ann")
+		f.Budget("eve")
+		time.Sleep(time.Hour)
+		d.waits(f.Set("bob", rule), 1, time.Second)
+	})
+	story(t, "a guess does not depend on whether the name was dropped", func(d *desk) {
+		var got [2]time.Duration
+		for i := range got {
+			f := d.family(limiter.AtOnce{Limit: 5}, 0)
+			rule := limiter.AtOnce{Limit: 1}
+			r := d.reserve(f.BudgetUnder("ann", rule), 1)
+			time.Sleep(10 * time.Second)
+			d.settle(r, 1)
+			if i == 1 && f.Sweep() != 1 {
+				t.Fatal("not dropped")
+			}
+			r = d.reserve(f.BudgetUnder("ann", rule), 1)
+			got[i] = d.refused(f.BudgetUnder("ann", rule), 1).RetryAfter
+			d.settle(r, 1)
+		}
+		if got[0] != got[1] || got[0] != 10*time.Second {
+			t.Fatal(got)
+		}
+	})
+	story(t, "calls at once count for a name of another limit, until the last of them ends", func(d *desk) {
+		f := d.family(limiter.AtOnce{Limit: 3}, 1)
+		ann := d.reserve(f.Budget("ann"), 1)
+		eve := []*limiter.Reservation{d.reserve(f.Budget("eve"), 1), d.reserve(f.Budget("eve"), 1)}
+		own := f.Set("eve", limiter.AtOnce{Limit: 2})
+		d.refused(own, 1)
+		d.cancel(eve[0])
+		d.cancel(d.reserve(own, 1))
+		d.refused(own, 2)
+		d.cancel(eve[1])
+		d.cancel(d.reserve(own, 2))
+		d.cancel(ann)
+	})
 	story(t, "calls at once that newcomers have begun count for each until they end", func(d *desk) {
 		f := d.family(limiter.AtOnce{Limit: 3}, 1)
 		ann := d.reserve(f.Budget("ann"), 1)

@@ -46,13 +46,14 @@ func (b *Budget) TryAcquire(ctx context.Context, n int64) (bool, error) {
 }
 
 // passLane takes n, from 1 to the capacity, if the lane is open, and returns
-// what the word says after it and an instant to see it at.
+// what the word says after it and the instant of the decision, or -1 if only the
+// word is certain.
 //
 // The word is read before the clock: what others have spent by then, they saw
 // at an instant no later than ours. Where the word has changed in between, a
-// charge that fits at our instant fits now, and leaves the same word; so only
-// one that does not needs to know the time again. That keeps many goroutines
-// at one budget from reading clocks instead of getting on.
+// charge that fits at our instant fits later, too, so only one that does not
+// needs to know the time again. That keeps many goroutines at one budget from
+// reading clocks instead of getting on.
 func (b *Budget) passLane(t *terms, n int64) (whole, now int64, ok, decided bool) {
 	base := t.memory.base
 	v := b.lane.Load()
@@ -60,8 +61,7 @@ func (b *Budget) passLane(t *terms, n int64) (whole, now int64, ok, decided bool
 	for first := true; v >= 0 && now < t.lane.until; v, first = b.lane.Load(), false {
 		whole, ok = t.lane.charged(v, now, n)
 		if !ok && !first {
-			v, now = b.lane.Load(), int64(time.Since(base))
-			if v < 0 || now >= t.lane.until {
+			if now = int64(time.Since(base)); now >= t.lane.until {
 				break
 			}
 			whole, ok = t.lane.charged(v, now, n)
@@ -70,6 +70,9 @@ func (b *Budget) passLane(t *terms, n int64) (whole, now int64, ok, decided bool
 			return v, now, false, true
 		}
 		if b.lane.CompareAndSwap(v, whole) {
+			if !first {
+				now = -1 // others may have seen later ones
+			}
 			return whole, now, true, true
 		}
 	}
@@ -96,6 +99,9 @@ func (c *Charge) passLane() (d Decision, decided bool) {
 	whole, now, ok, decided := c.Budget.passLane(t, c.N)
 	if !decided {
 		return d, false
+	}
+	if now < 0 {
+		now = int64(time.Since(t.memory.base))
 	}
 	l := &t.lane
 	deficit := max(0, whole-now*l.refill)

@@ -59,7 +59,7 @@ func (b *Budget) live() *Budget {
 		return b
 	}
 	t := b.terms.Load()
-	return t.family.budget(b.name, t)
+	return t.family.make(b.name, t, false) // which waits for whoever is just dropping it
 }
 
 // lockLive locks a budget, or the one that has taken its place.

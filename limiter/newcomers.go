@@ -2,8 +2,10 @@ package limiter
 
 // Newcomers to a full family share one budget, so any of them may have spent
 // what counts there. A name that is given one of its own while something still
-// does is charged with it: too much for most, but never too little, and soon
-// over, as the common budget is charged no more once there is room.
+// does is charged with it: too much for most, but never too little. Once there
+// is room the common budget is charged no more, so it is over when time has
+// given all of that back: with a calendar quota at its boundary, with a Total
+// never, and not before a reservation that was made there has ended.
 
 // sharing reports whether the newcomers' budget was handed out and is not yet
 // as good as new again.
@@ -33,7 +35,10 @@ func (b *Budget) inherit(from *Budget) {
 	switch c := b.counter().(type) {
 	case *bucket:
 		if same {
-			c.now, c.deficit = from.now, from.deficit
+			c.now = from.now
+			if c.deficit.less(from.deficit) { // it may have begun empty
+				c.deficit = from.deficit
+			}
 			return
 		}
 	case *window:

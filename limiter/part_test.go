@@ -186,3 +186,38 @@ func TestPartsUnderWay(t *testing.T) {
 		t.Fatalf("%d names", f.Len())
 	}
 }
+
+// TestBothPartsOfAMergeAreGone makes a name in a part that is just being merged
+// into another: it must wait, and go where the names went.
+func TestBothPartsOfAMergeAreGone(t *testing.T) {
+	for side := range uint64(2) {
+		f := NewMemory().Family(FamilyOptions{Rule: Total{Limit: 1}})
+		d := &f.directory
+		p := d.lockAt(0)
+		d.split(p, 0)
+		p.mu.Unlock()
+		name := ""
+		for i := 0; maphash.String(f.seed, name)&1 != side; i++ {
+			name = strconv.Itoa(i)
+		}
+		beside := d.at(side)
+		d.mu.Lock() // the merge gets as far as this
+		go func() {
+			p := d.lockAt(1 - side)
+			d.thin(p, 1-side, func(*Budget) bool { return true })
+			p.mu.Unlock()
+		}()
+		for beside.mu.TryLock() {
+			beside.mu.Unlock()
+			time.Sleep(time.Millisecond)
+		}
+		made := make(chan *Budget)
+		go func() { made <- f.Budget(name) }()
+		time.Sleep(20 * time.Millisecond)
+		d.mu.Unlock()
+		if b := <-made; f.find(name) != b {
+			t.Fatalf("side %d: the name is lost", side)
+		}
+		f.check(t)
+	}
+}

@@ -15,11 +15,11 @@ import (
 // budgetsOf returns what finds the budgets of a client, in the order of the options. It panics on options that make no sense.
 func budgetsOf(o Options) []func(client string) *limiter.Budget {
 	switch {
-	case o.Budget != nil && (o.Rule != nil || o.MoreRules != nil):
+	case o.Budget != nil && (o.Rule != nil || len(o.MoreRules) > 0):
 		panic("BUG: httplimit: Options has both Rule and Budget; whoever makes the budgets gives them their rule")
 	case o.Budget == nil && o.Rule == nil:
 		panic("BUG: httplimit: Options needs a Rule, or Budget")
-	case o.Budget == nil && o.MoreBudgets != nil:
+	case o.Budget == nil && len(o.MoreBudgets) > 0:
 		panic("BUG: httplimit: Options has MoreBudgets, but no Budget they are besides")
 	case o.Budget != nil:
 		if i := slices.IndexFunc(o.MoreBudgets, func(f func(string) *limiter.Budget) bool { return f == nil }); i >= 0 {
@@ -55,9 +55,12 @@ func (g *gate) charges(r *http.Request, seen *Outcome) ([]limiter.Charge, error)
 	charges := make([]limiter.Charge, len(g.budgets))
 	for i, budget := range g.budgets {
 		charges[i] = limiter.Charge{Budget: budget(name), N: seen.Cost}
-		if charges[i].Budget == nil {
-			seen.Err = errors.New("Options.Budget, or one of MoreBudgets, returned nil")
+		if charges[i].Budget == nil || charges[i].Budget.Owner() == nil {
+			seen.Err = errors.New("Options.Budget, or one of MoreBudgets, returned nil, or a budget that no limiter made")
 			return nil, seen.Err
+		}
+		if inProgress(charges[i]) {
+			charges[i].N = min(1, seen.Cost) // it is one request, whatever it costs
 		}
 	}
 	return charges, nil

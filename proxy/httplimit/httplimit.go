@@ -11,11 +11,13 @@ import (
 
 // Options are the options of New. The zero value of each field but Rule and Budget, of which one is required, is of use.
 type Options struct {
-	// Rule is what each client may do. An AtOnce rule limits requests in progress: each counts until it has been answered.
+	// Rule is what each client may do. An AtOnce rule limits requests in progress: each counts as one, whatever its cost,
+	// until it has been answered.
 	Rule limiter.Rule
 
 	// MoreRules hold for each client besides Rule, as so much a minute and so much a day: a request is charged its cost under
-	// all of them, or under none if one refuses.
+	// all of them, or under none if one refuses. The cost is the same under all; for limits on different things, as requests
+	// and bytes, use New twice, or the limiter itself.
 	MoreRules []limiter.Rule
 
 	// MostClients is how many clients are told apart at once; 0 means 1,048,576. Clients whose limit is whole are forgotten, and

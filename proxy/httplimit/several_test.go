@@ -3,6 +3,8 @@ package httplimit_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -106,6 +108,52 @@ func TestInProgressBesideOthers(t *testing.T) {
 	})
 }
 
+// A request in progress is one, whatever it costs, wherever among the rules that limit is.
+func TestInProgressBesideACost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		finish := make(chan struct{})
+		d := &desk{T: t}
+		d.handler = httplimit.New(httplimit.Options{
+			Rule: limiter.Total{Limit: 100}, MoreRules: []limiter.Rule{limiter.AtOnce{Limit: 1}}, Cost: costHeader,
+		})(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			<-finish
+			w.WriteHeader(http.StatusNoContent)
+		}))
+		go d.ask(costing("a", 5))
+		synctest.Wait()
+		d.limited(costing("a", 5)).mentions("in progress")
+		finish <- struct{}{}
+		synctest.Wait()
+		go func() { finish <- struct{}{} }()
+		d.passes(costing("a", 95))
+		d.refused(costing("a", 1), http.StatusTooManyRequests, "insufficient_quota")
+	})
+}
+
+// The number of clients told apart holds for every rule.
+func TestMostClientsUnderEveryRule(t *testing.T) {
+	story(t, "newcomers share", httplimit.Options{
+		Rule: limiter.Total{Limit: 1000}, MoreRules: []limiter.Rule{limiter.Total{Limit: 2}}, MostClients: 1,
+	}, func(d *desk) {
+		d.passes(withKey("a"))
+		d.passes(withKey("b"))
+		d.passes(withKey("c"))
+		d.refused(withKey("d"), http.StatusTooManyRequests, "insufficient_quota")
+	})
+}
+
+// Whoever observes is told before the handler runs.
+func TestObservedBeforeItIsPassedOn(t *testing.T) {
+	var told []string
+	handler := httplimit.New(httplimit.Options{
+		Rule: limiter.Total{Limit: 1}, Observe: func(*http.Request, httplimit.Outcome) { told = append(told, "observed") },
+	})(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { told = append(told, "handled") }))
+	handler.ServeHTTP(httptest.NewRecorder(), withKey("a"))
+	if !slices.Equal(told, []string{"observed", "handled"}) {
+		t.Fatal(told)
+	}
+}
+
 // Budgets of the caller's own making.
 func TestSeveralBudgets(t *testing.T) {
 	memory := limiter.NewMemory()
@@ -121,10 +169,12 @@ func TestSeveralBudgets(t *testing.T) {
 		t.Fatalf("%+v, %v", charge, err)
 	}
 	other := limiter.NewMemory().Family(limiter.FamilyOptions{Rule: limiter.Total{Limit: 10}})
+	slots := memory.Family(limiter.FamilyOptions{Rule: limiter.AtOnce{Limit: 2}})
 	for name, o := range map[string]httplimit.Options{ // mistakes of the program do not let requests pass uncounted
 		"of two limiters": {Budget: other.Budget, MoreBudgets: more},
 		"one twice":       {Budget: many.Budget, MoreBudgets: more},
 		"none":            {Budget: func(string) *limiter.Budget { return nil }},
+		"nobody's":        {Budget: func(string) *limiter.Budget { return new(limiter.Budget) }, MoreBudgets: []func(string) *limiter.Budget{slots.Budget}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.FailOpen = true
