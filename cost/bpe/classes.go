@@ -42,16 +42,16 @@ func classOf(r rune) class {
 
 // classAt returns the class and the length of the character at text[i].
 func classAt(text string, i int) (c class, size int) {
-	if c := byteClasses[text[i]]; c != 0 {
-		return c, 1
+	c, size = byteClasses[text[i]], 1
+	if c == 0 {
+		c, size = wideClassAt(text[i:])
 	}
-	return wideClassAt(text, i)
+	return
 }
 
 // wideClassAt is classAt for characters of more than one byte. It decodes without checking, because text is valid;
 // were it not, the class would be wrong but the length still within text.
-func wideClassAt(text string, i int) (c class, size int) {
-	b := text[i:]
+func wideClassAt(b string) (c class, size int) {
 	switch {
 	case len(b) >= 2 && b[0] < 0xe0:
 		return classOf(rune(b[0]&0x1f)<<6 | rune(b[1]&0x3f)), 2

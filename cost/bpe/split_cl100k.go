@@ -10,18 +10,20 @@ package bpe
 //	6  \s+(?!\S)
 //	7  \s+
 func splitCL100k(text string, i int) (end int) {
-	if end = skipContraction(text, i); end > i {
-		return end
+	if text[i] == '\'' {
+		if end = skipContraction(text, i); end > i {
+			return end
+		}
 	}
 	c, size := classAt(text, i)
 	switch {
 	case c&classLetter != 0:
-		return skip(text, i+size, classLetter)
+		return skipLetters(text, i+size, classLetter)
 	case c == classNumber:
 		return skipDigits(text, i, size)
-	case c != classNewline:
-		if end = skip(text, i+size, classLetter); end > i+size {
-			return end
+	case c != classNewline && i+size < len(text):
+		if next, nextSize := classAt(text, i+size); next&classLetter != 0 {
+			return skipLetters(text, i+size+nextSize, classLetter)
 		}
 	}
 	punctuation := i

@@ -17,8 +17,12 @@ const (
 func splitO200k(text string, i int) (end int) {
 	c, size := classAt(text, i)
 	if c&(classNumber|classNewline) == 0 {
-		if end := o200kWord(text, i, c, size); end > i {
+		end = o200kWord(text, i, c, size)
+		if end > i && end < len(text) && text[end] == '\'' {
 			return skipContraction(text, end)
+		}
+		if end > i {
+			return end
 		}
 	}
 	punctuation := i
@@ -57,7 +61,7 @@ func o200kWord(text string, i int, c class, size int) (end int) {
 	for end < len(text) {
 		c, size := classAt(text, end)
 		if c == classLower {
-			return skip(text, end+size, o200kRest)
+			return skipLetters(text, end+size, o200kRest)
 		}
 		if c&o200kStart == 0 {
 			break

@@ -21,7 +21,7 @@ func splitP50k(text string, i int) (end int) {
 	c, size := classAt(text, start)
 	switch {
 	case c&classLetter != 0:
-		return skip(text, start+size, classLetter)
+		return skipLetters(text, start+size, classLetter)
 	case c == classNumber:
 		return skip(text, start+size, classNumber)
 	case c&classWhite == 0:

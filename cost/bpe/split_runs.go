@@ -17,7 +17,7 @@ func skip(text string, i int, set class) int {
 		if c != 0 {
 			return i
 		}
-		c, size := wideClassAt(text, i)
+		c, size := wideClassAt(text[i:])
 		if c&set == 0 {
 			return i
 		}
@@ -71,25 +71,26 @@ func skipWhite(text string, i int, newline class) int {
 	}
 }
 
-// skipContraction is `(?i:'s|'t|'re|'ve|'m|'ll|'d)?`. Case folding makes U+017F, the long s, an s; the other letters
-// have no forms outside ASCII.
+// skipContraction is `(?i:'s|'t|'re|'ve|'m|'ll|'d)?`, for an apostrophe at i. Case folding makes U+017F, the long s, an
+// s; the other letters have no forms outside ASCII.
 func skipContraction(text string, i int) int {
-	if i+1 >= len(text) || text[i] != '\'' {
+	rest := text[i+1:]
+	if rest == "" {
 		return i
 	}
-	switch text[i+1] {
+	switch rest[0] {
 	case 's', 'S', 't', 'T', 'm', 'M', 'd', 'D':
 		return i + 2
 	case 'r', 'R', 'v', 'V':
-		if i+2 < len(text) && text[i+2]|0x20 == 'e' {
+		if len(rest) > 1 && rest[1]|0x20 == 'e' {
 			return i + 3
 		}
 	case 'l', 'L':
-		if i+2 < len(text) && text[i+2]|0x20 == 'l' {
+		if len(rest) > 1 && rest[1]|0x20 == 'l' {
 			return i + 3
 		}
 	case "ſ"[0]:
-		if i+2 < len(text) && text[i+2] == "ſ"[1] {
+		if len(rest) > 1 && rest[1] == "ſ"[1] {
 			return i + 3
 		}
 	}
