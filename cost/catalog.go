@@ -67,7 +67,8 @@ const (
 // Catalog is a price list and the facts about models. It never changes and is safe for concurrent use.
 type Catalog struct {
 	models   map[string]Model
-	families []family // longest prefix first
+	families []family  // longest prefix first
+	skipped  []Skipped // of a price file, by name
 }
 
 // A family is what all models with a prefix share. It has no price: a relative we have not heard of has its own.
@@ -76,9 +77,9 @@ type family struct {
 	model  Model
 }
 
-// Model finds a model by the name a caller uses. A provider's prefix (openai/, azure/) is dropped, and so is what
-// follows the base name of a fine-tuned model (ft:BASE:org::id). Then the longest match wins: the name itself; the name
-// without its date (-2024-08-06); its family, which knows the encoding but no price. For any other name the encoding is
+// Model finds a model by the name a caller uses: the name itself, or without its date (-2024-08-06). Failing that, a
+// provider's prefix (openai/, azure/) is dropped, and so is what follows the base name of a fine-tuned model
+// (ft:BASE:org::id). Then the longest match wins: the name; the name without its date; its family, which knows the encoding but no price. For any other name the encoding is
 // a guess (o200k_base) and limits and price are unknown. Names are matched by case, as the provider does.
 func (c *Catalog) Model(name string) Model {
 	base := name
@@ -93,7 +94,8 @@ func (c *Catalog) Model(name string) Model {
 		tuned, _, _ = strings.Cut(tuned, ":")
 		base = "ft:" + tuned
 	}
-	for _, candidate := range []string{base, withoutDate(base)} {
+	// A price file may know what a provider asks for a model under the provider's own prefix.
+	for _, candidate := range []string{name, withoutDate(name), base, withoutDate(base)} {
 		if m, ok := c.models[candidate]; ok {
 			return m
 		}

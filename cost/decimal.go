@@ -40,7 +40,7 @@ func parseDecimal(text string) (*big.Rat, error) {
 // roundedUp is r times factor as an int64, rounded up, so that a price that is finer than we keep is not lost. It
 // saturates.
 func roundedUp(r *big.Rat, factor int64) int64 {
-	product := new(big.Rat).Mul(r, new(big.Rat).SetInt64(factor))
+	product := new(big.Rat).Mul(r, ratOf(factor))
 	quotient, remainder := new(big.Int).QuoRem(product.Num(), product.Denom(), new(big.Int))
 	if remainder.Sign() > 0 {
 		quotient.Add(quotient, big.NewInt(1))
@@ -54,6 +54,8 @@ func roundedUp(r *big.Rat, factor int64) int64 {
 		return math.MaxInt64
 	}
 }
+
+func ratOf(n int64) *big.Rat { return new(big.Rat).SetInt64(n) }
 
 // parseUplift reads what a region multiplies prices by, "1.1", as ten-thousandths; an empty text is 0, not stated.
 func parseUplift(text string) (int64, error) {

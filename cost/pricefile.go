@@ -1,0 +1,154 @@
+package cost
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// Skipped is an entry of a price file that was not taken, and why.
+type Skipped struct {
+	Name   string
+	Reason string
+	Absurd bool // its price cannot be meant
+}
+
+// With is the catalog with the models of a price file in front of its own: LiteLLM's
+// model_prices_and_context_window.json, whose prices are dollars for a single unit. Decimals are read exactly and rounded
+// up to 10^-15 dollars a token. Entries that cannot be metered are skipped, see Skipped.
+//
+// An error is a file in another form, or one whose prices cannot be meant: that of a model which this catalog knows, or
+// more than one in ten. Other models with an absurd price are skipped, and have no price at all.
+func (c *Catalog) With(file []byte) (*Catalog, error) {
+	entries, err := readObject(file)
+	if err != nil {
+		return nil, err
+	}
+	out := &Catalog{models: maps.Clone(c.models), families: c.families}
+	priced, absurd := 0, 0
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		fields, isModel := entries[name].(map[string]any)
+		if !isModel || name == "sample_spec" || name == "fallback_generalizations" {
+			continue // not a model
+		}
+		priced++
+		m, err := fileModel(name, fields, c)
+		if err == nil {
+			out.models[name] = m
+			continue
+		}
+		skipped := Skipped{Name: name, Reason: err.Error()}
+		if mistaken := (*absurdPrice)(nil); errors.As(err, &mistaken) {
+			if c.models[name].Priced {
+				return nil, fmt.Errorf("model %s: %w", name, err)
+			}
+			skipped.Absurd = true
+			absurd++
+		}
+		out.skipped = append(out.skipped, skipped)
+	}
+	if len(out.models) == len(c.models) && priced == 0 {
+		return nil, errors.New(`there is no model in it: the file must look like {"gpt-4o": {"input_cost_per_token": 2.5e-06, "output_cost_per_token": 1e-05}}`)
+	}
+	if absurd > 0 && absurd > priced/10 {
+		first := out.skipped[slices.IndexFunc(out.skipped, func(s Skipped) bool { return s.Absurd })]
+		return nil, fmt.Errorf("%d of %d prices cannot be meant, the first that of %s: %s", absurd, priced, first.Name, first.Reason)
+	}
+	return out, nil
+}
+
+// Skipped lists what was not taken from a price file, sorted by name.
+func (c *Catalog) Skipped() []Skipped { return slices.Clone(c.skipped) }
+
+// readObject reads one JSON object with its numbers as text, and nothing behind it.
+func readObject(text []byte) (map[string]any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var object map[string]any
+	if err := decoder.Decode(&object); err != nil {
+		return nil, fmt.Errorf("it is not a JSON object of models: %w", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the JSON object: the file must hold one object")
+	}
+	return object, nil
+}
+
+// fileModel makes a model of an entry. What the entry does not say of how it is counted is that of our own model of
+// that name, whoever serves it.
+func fileModel(name string, fields map[string]any, known *Catalog) (Model, error) {
+	card, err := fileCard(name, fields)
+	if err != nil {
+		return Model{}, err
+	}
+	price, err := card.Price()
+	if err != nil {
+		return Model{}, &absurdPrice{err}
+	}
+	relative := known.Model(name[strings.LastIndexByte(name, '/')+1:])
+	m := Model{
+		Name: name, Encoding: relative.Encoding, KnownEncoding: relative.KnownEncoding, ImageTokens: relative.ImageTokens,
+		Reasoning: relative.Reasoning || fields["supports_reasoning"] == true,
+		Priced:    true, Price: price, Source: FromFile,
+	}
+	output := fileLimit(fields["max_output_tokens"])
+	if output == 0 {
+		output = fileLimit(fields["max_tokens"]) // its older name
+	}
+	mode, _ := fields["mode"].(string)
+	_, tokens := card.Standard.Rates[Output]
+	m.limits(fileLimit(fields["max_input_tokens"]), output, !slices.Contains(inputModes, mode) && (tokens || mode == "image_generation"))
+	return m, nil
+}
+
+// inputModes are what models are used for that make no tokens.
+var inputModes = []string{"embedding", "rerank", "moderation"}
+
+// fileLimit reads a number of tokens; what is none is 0, unknown.
+func fileLimit(v any) int64 {
+	number, ok := v.(json.Number)
+	if !ok {
+		return 0
+	}
+	r, err := parseDecimal(number.String())
+	if err != nil || !r.IsInt() || !r.Num().IsInt64() {
+		return 0
+	}
+	return max(0, r.Num().Int64())
+}
+
+// absurdPrice is a price that cannot be meant.
+type absurdPrice struct{ err error }
+
+func (a *absurdPrice) Error() string {
+	return a.err.Error() + " (the file gives dollars for one unit: 2.5e-06 is $2.50 for a million tokens); mend the file, or give the model a price in the configuration"
+}
+
+func (a *absurdPrice) Unwrap() error { return a.err }
+
+// amount reads dollars for one unit of something as nano-dollars for a million, rounded up.
+func fileAmount(name string, v any) (NanoUSD, error) {
+	r, err := fileNumber(name, v)
+	if err != nil {
+		return 0, err
+	}
+	return NanoUSD(roundedUp(r, int64(usd)*perMillion)), nil
+}
+
+func fileNumber(name string, v any) (*big.Rat, error) {
+	number, ok := v.(json.Number)
+	if !ok {
+		return nil, fmt.Errorf("%s is not a number", name)
+	}
+	r, err := parseDecimal(number.String())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return r, nil
+}
