@@ -11,8 +11,6 @@ const (
 	Standard
 	Priority
 	OtherTier // a word we do not know: priced as the dearest we do
-
-	tiers = int(OtherTier) + 1
 )
 
 // ParseTier reads the word for a tier in an answer. "default" is the standard tier, and so is "scale": its capacity is
