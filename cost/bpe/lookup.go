@@ -1,0 +1,138 @@
+package bpe
+
+import "math/bits"
+
+// shortToken returns the token of n bytes, from 2 to 8, which w has and nothing
+// above them.
+func (v *vocab) shortToken(w uint64, n int) (uint32, bool) {
+	t := &v.short
+	for i := shortHash(w, n) >> t.shift; ; i = t.next(i) {
+		switch s := &t.slots[i]; {
+		case s.word == w && s.length == uint32(n):
+			return s.token, true
+		case s.length == 0:
+			return 0, false
+		}
+	}
+}
+
+// longToken returns the token that is the first n bytes of s, more than 8,
+// with that hash.
+func (v *vocab) longToken(s string, n int, hash uint64) (uint32, bool) {
+	t := &v.long
+	for i := hash >> t.shift; ; i = t.next(i) {
+		slot := t.slots[i]
+		if slot == 0 {
+			return 0, false
+		}
+		if token := slot >> 14; hasTag(slot, hash) && string(v.bytes[v.start[token]:v.start[token+1]]) == s[:n] {
+			return token, true
+		}
+	}
+}
+
+// token returns the token that is all of the first n bytes of s.
+func (v *vocab) token(s string, n int) (uint32, bool) {
+	switch {
+	case n == 1:
+		return v.singles[s[0]], true
+	case n <= 8:
+		return v.shortToken(upTo(word(s, 0), n), n)
+	case n > longestToken:
+		return 0, false
+	}
+	var c chain
+	c.reach(s, n-1)
+	return v.longToken(s, n, c.hash(s, n))
+}
+
+// longest returns the longest token that is a beginning of the first n bytes of
+// s, and its length.
+func (v *vocab) longest(s string, n int) (uint32, int) {
+	if n > 8 {
+		if token, length := v.longestLong(s, min(n, longestToken)); length > 0 {
+			return token, length
+		}
+		n = 8
+	}
+	if n > 1 {
+		w := word(s, 0)
+		for lengths := v.begins[uint16(w)] & (1<<(n-1) - 1); lengths != 0; {
+			length := bits.Len8(lengths) + 1
+			if token, ok := v.shortToken(upTo(w, length), length); ok {
+				return token, length
+			}
+			lengths &^= 1 << (length - 2)
+		}
+	}
+	return v.singles[s[0]], 1
+}
+
+// longestLong is longest for tokens of more than 8 bytes; length 0: there is
+// none. How far any token begins like s it finds out first, by the levels.
+func (v *vocab) longestLong(s string, n int) (token uint32, length int) {
+	var c chain
+	var lengths [len(levelLengths)]uint64
+	level := 0
+	for ; level < len(levelLengths) && levelLengths[level] < n; level++ {
+		begin := levelLengths[level]
+		c.reach(s, begin)
+		all, ok := v.levels[level].lengths(c.hashes[begin/8])
+		if !ok {
+			break
+		}
+		lengths[level] = all & (1<<min(n-begin, begin) - 1)
+	}
+	c.reach(s, min(n-1, longestToken-1)&^7)
+	for level--; level >= 0; level-- {
+		for left := lengths[level]; left != 0; {
+			length := levelLengths[level] + bits.Len64(left)
+			if token, ok := v.longToken(s, length, c.hash(s, length)); ok {
+				return token, length
+			}
+			left &^= 1 << (bits.Len64(left) - 1)
+		}
+	}
+	return 0, 0
+}
+
+// lengths returns those of the tokens that begin with bytes of that hash.
+func (t *levelTable) lengths(hash uint64) (uint64, bool) {
+	for i := hash >> t.shift; ; i = t.next(i) {
+		switch s := &t.slots[i]; {
+		case s.lengths == 0:
+			return 0, false
+		case s.hash == hash:
+			return s.lengths, true
+		}
+	}
+}
+
+// addLength notes a token that goes beyond the begin bytes of that hash.
+func (t *levelTable) addLength(hash uint64, begin, length int) {
+	i := hash >> t.shift
+	for t.slots[i].lengths != 0 && t.slots[i].hash != hash {
+		i = t.next(i)
+	}
+	t.slots[i].hash = hash
+	if length > 2*begin {
+		t.slots[i].lengths |= more
+	} else {
+		t.slots[i].lengths |= 1 << (length - begin - 1)
+	}
+}
+
+// merged returns the token that two merge into.
+func (v *vocab) merged(l, r uint32) (uint32, bool) {
+	hash := pairHash(l, r)
+	t := &v.pairs
+	for i := hash >> t.shift; ; i = t.next(i) {
+		slot := t.slots[i]
+		if slot == 0 {
+			return 0, false
+		}
+		if token := slot >> 14; hasTag(slot, hash) && v.halves[token] == [2]uint32{l, r} {
+			return token, true
+		}
+	}
+}

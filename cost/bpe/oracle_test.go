@@ -1,0 +1,178 @@
+package bpe
+
+import (
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pkoukk/tiktoken-go"
+	loader "github.com/pkoukk/tiktoken-go-loader"
+)
+
+// The oracle is github.com/pkoukk/tiktoken-go, which merges as tiktoken does:
+// all of a piece again and again, in quadratic time.
+
+// oracle returns what counts a text as one piece with it.
+func oracle(tb testing.TB, name string) func(piece string) int {
+	tb.Helper()
+	enc, err := engine(name, `(?s).+`)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return func(piece string) int { return len(enc.EncodeOrdinary(piece)) }
+}
+
+func engine(name, pattern string) (*tiktoken.Tiktoken, error) {
+	ranks, err := loader.NewOfflineLoader().LoadTiktokenBpe("/" + name + ".tiktoken")
+	if err != nil {
+		return nil, err
+	}
+	core, err := tiktoken.NewCoreBPE(ranks, nil, pattern)
+	if err != nil {
+		return nil, err
+	}
+	return tiktoken.NewTiktoken(core, nil, nil), nil
+}
+
+func vocabulary(tb testing.TB, name string) *vocab {
+	tb.Helper()
+	enc, err := New(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return enc.vocab
+}
+
+func (v *vocab) text(token int) string { return string(v.bytes[v.start[token]:v.start[token+1]]) }
+
+func (v *vocab) size() int { return len(v.halves) }
+
+// TestMergeAgainstTheOracle counts pieces of the kinds that merging finds hard:
+// few different letters, tokens one after the other, beginnings of tokens.
+func TestMergeAgainstTheOracle(t *testing.T) {
+	alphabets := []string{
+		"ab", "a", "abcdefghij", "th e", " \n\t", "-=_", "中文字符的一是在不了有", "éèàaeu", "абвгдежз", "0123456789", "\x00\x7f~", "हिन्दीक",
+	}
+	for _, name := range Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, want, random := vocabulary(t, name), oracle(t, name), rand.New(rand.NewPCG(1, 2))
+			var c counting
+			for i := range 6000 {
+				var b strings.Builder
+				switch i % 3 {
+				case 0:
+					letters := []rune(alphabets[random.IntN(len(alphabets))])
+					for range 1 + random.IntN(60) {
+						b.WriteRune(letters[random.IntN(len(letters))])
+					}
+				case 1:
+					for range 1 + random.IntN(6) {
+						b.WriteString(v.text(random.IntN(v.size())))
+					}
+				case 2:
+					for range 1 + random.IntN(8) {
+						token := v.text(random.IntN(v.size()))
+						b.WriteString(token[:1+random.IntN(len(token))])
+					}
+				}
+				s := strings.ToValidUTF8(b.String(), "?")
+				if got, want := v.piece(s, len(s), &c), want(s); got != want {
+					t.Fatalf("%d tokens in %q, want %d", got, s, want)
+				}
+			}
+		})
+	}
+}
+
+// FuzzCountAgainstTheOracle compares whole texts, pattern and all. What the
+// oracle cannot know is left out: characters newer than its tables.
+func FuzzCountAgainstTheOracle(f *testing.F) {
+	for _, s := range []string{
+		"hello world", "it's 12345\r\n", "<|endoftext|>", "\n \n", "a\n  ", "HTTPServer'LL x", "中A文b", "é́\u0301x", "  \t\n\n  x",
+		"func main() {\n\tfmt.Println(\"%d\", 1<<20)\n}\n", `{"a":[1,2.5e-7,null],"b":"\u00e9"}`, strings.Repeat("ab", 100),
+	} {
+		f.Add(s)
+	}
+	patterns := map[string]string{"o200k_base": o200kPattern, "cl100k_base": cl100kPattern, "p50k_base": p50kPattern, "r50k_base": p50kPattern}
+	engines := map[string]func() (*tiktoken.Tiktoken, error){}
+	for name, pattern := range patterns {
+		engines[name] = sync.OnceValues(func() (*tiktoken.Tiktoken, error) { return engine(name, pattern) })
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if len(s) > 500 || !utf8.ValidString(s) || hasNews(s) {
+			t.Skip()
+		}
+		for _, name := range []string{"o200k_base", "cl100k_base", "p50k_base"} {
+			enc, err := New(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slow, err := engines[name]()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := enc.Count(s), int64(len(slow.EncodeOrdinary(s))); got != want {
+				t.Fatalf("%s counts %d in %q, want %d", name, got, s, want)
+			}
+		}
+	})
+}
+
+// TestTablesAreReproducible reads the embedded tables back into the vocabulary
+// they were made from.
+func TestTablesAreReproducible(t *testing.T) {
+	for _, name := range Names() {
+		ranks, err := loader.NewOfflineLoader().LoadTiktokenBpe("/" + name + ".tiktoken")
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, last := vocabulary(t, name), -1
+		if v.size() != len(ranks) {
+			t.Fatalf("%s has %d tokens, want %d", name, v.size(), len(ranks))
+		}
+		for i := range v.size() {
+			rank, ok := ranks[v.text(i)]
+			if !ok || rank <= last {
+				t.Fatalf("%s: token %d is %q, of rank %d after %d", name, i, v.text(i), rank, last)
+			}
+			last = rank
+			s := v.text(i)
+			if token, ok := v.token(s, len(s)); !ok || int(token) != i {
+				t.Fatalf("%s: %q is token %d, found as %d", name, s, i, token)
+			}
+			if token, length := v.longest(s+"\x00", len(s)+1); length < len(s) || length == len(s) && int(token) != i {
+				t.Fatalf("%s: %q begins with %q", name, s, v.text(int(token)))
+			}
+		}
+	}
+}
+
+// TestLongestToken compares with trying every length.
+func TestLongestToken(t *testing.T) {
+	v, random := vocabulary(t, "o200k_base"), rand.New(rand.NewPCG(3, 4))
+	for range 20_000 {
+		s := v.text(random.IntN(v.size()))
+		s = s[:1+random.IntN(len(s))] + v.text(random.IntN(v.size()))
+		n := 1 + random.IntN(len(s))
+		want := 0
+		for length := min(n, longestToken); want == 0; length-- {
+			if _, ok := v.token(s, length); ok {
+				want = length
+			}
+		}
+		if token, got := v.longest(s, n); got != want || v.text(int(token)) != s[:got] {
+			t.Fatalf("the first %d of %q begin with %q, want %q", n, s, s[:got], s[:want])
+		}
+	}
+}
+
+// hasNews reports characters that the oracle takes for unassigned.
+func hasNews(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool {
+		return classOf(r)&(classLetter|classMark|classNumber) != 0 && !unicode.In(r, unicode.L, unicode.M, unicode.N)
+	})
+}

@@ -1,0 +1,109 @@
+package bpe
+
+import "sync"
+
+// piece returns the number of tokens of the first n bytes of s, which the
+// pattern keeps together.
+func (v *vocab) piece(s string, n int, c *counting) int {
+	if _, ok := v.token(s, n); ok {
+		return 1
+	}
+	if n <= usualPiece {
+		var tokens [usualPiece]uint32
+		var dead [usualPiece/64 + 1]uint64
+		return len(v.merge(s, n, tokens[:0], dead[:], c))
+	}
+	m := memories.Get().(*memory)
+	defer m.free()
+	m.tokens = v.merge(s, n, m.tokens[:0], m.deadFor(n), c)
+	return len(m.tokens)
+}
+
+// merge returns what merging makes of the first n bytes of s, without merging.
+//
+// Merging always joins the two neighbours whose token comes first in the
+// vocabulary. What it ends with can be told without doing it: of all ways to
+// write a text as tokens it is the only one in which every two neighbours are
+// what merging makes of those two alone. So merge goes from left to right and
+// takes the longest token that goes with the one before it; finding none, it
+// takes back that one, and tries a shorter one in its place. A place at which it
+// had to take one back is never tried again, so the time is linear.
+//
+// The idea is from github.com/github/rust-gems, crates/bpe ("backtracking").
+func (v *vocab) merge(s string, n int, tokens []uint32, dead []uint64, c *counting) []uint32 {
+	token, length := v.longest(s, n)
+	for at, steps := 0, 0; ; {
+		end := at + length
+		switch {
+		case dead[end/64]>>(end%64)&1 == 0 && (len(tokens) == 0 || v.goTogether(tokens[len(tokens)-1], token)):
+			tokens = append(tokens, token)
+			if at = end; at == n {
+				return tokens
+			}
+			token, length = v.longest(s[at:], n-at)
+			if steps++; steps%stepsBetween == 0 && c.ended() {
+				return tokens
+			}
+		case length > 1:
+			token, length = v.longest(s[at:], length-1)
+		default:
+			dead[at/64] |= 1 << (at % 64)
+			token = tokens[len(tokens)-1]
+			tokens = tokens[:len(tokens)-1]
+			length = v.length(token)
+			at -= length
+		}
+	}
+}
+
+// goTogether reports whether merging the bytes of two tokens, one after the
+// other, makes these two of them. It undoes their merges from the last to the
+// first and looks at the two that then meet: had they a token in common that
+// comes before the one just undone, merging would have made that.
+func (v *vocab) goTogether(l, r uint32) bool {
+	for before := ^uint32(0); ; {
+		if t, ok := v.merged(l, r); ok && t < before {
+			return false
+		}
+		switch {
+		case l > r && l >= 256:
+			before, l = l, v.halves[l][1]
+		case r >= 256:
+			before, r = r+1, v.halves[r][0]
+		default:
+			return true
+		}
+	}
+}
+
+// usualPiece is how long a piece may be that needs no memory of its own.
+const usualPiece = 256
+
+// stepsBetween is how often a long piece asks whether to stop.
+const stepsBetween = 1 << 13
+
+// memory is what a long piece needs: its tokens so far, and a bit for each
+// place that is dead.
+type memory struct {
+	tokens []uint32
+	dead   []uint64
+}
+
+var memories = sync.Pool{New: func() any { return new(memory) }}
+
+func (m *memory) deadFor(n int) []uint64 {
+	words := n/64 + 1
+	if cap(m.dead) < words {
+		m.dead = make([]uint64, words)
+	}
+	m.dead = m.dead[:words]
+	clear(m.dead)
+	return m.dead
+}
+
+// free gives the memory back, unless it is more than most texts need.
+func (m *memory) free() {
+	if cap(m.tokens) <= 1<<20 {
+		memories.Put(m)
+	}
+}

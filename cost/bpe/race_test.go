@@ -1,0 +1,5 @@
+//go:build race
+
+package bpe_test
+
+const raceEnabled = true
