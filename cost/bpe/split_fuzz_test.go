@@ -9,24 +9,11 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// The split patterns of openai/tiktoken (tiktoken_ext/openai_public.py). One thing differs in form: the contractions are
-// spelled out, because this engine's case folding does not know that U+017F, the long s, is an s.
-var patterns = func() map[string]*regexp2.Regexp {
-	const anyCase = `'(?:[sSſ]|[tT]|[rR][eE]|[vV][eE]|[mM]|[lL][lL]|[dD])`
-	return map[string]*regexp2.Regexp{
-		"o200k": regexp2.MustCompile(
-			`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?:`+anyCase+`)?`+
-				`|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?:`+anyCase+`)?`+
-				`|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`, regexp2.None,
-		),
-		"cl100k": regexp2.MustCompile(
-			anyCase+`|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`, regexp2.None,
-		),
-		"p50k": regexp2.MustCompile(
-			`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`, regexp2.None,
-		),
-	}
-}()
+var patterns = map[string]*regexp2.Regexp{
+	"o200k":  regexp2.MustCompile(o200kPattern, regexp2.None),
+	"cl100k": regexp2.MustCompile(cl100kPattern, regexp2.None),
+	"p50k":   regexp2.MustCompile(p50kPattern, regexp2.None),
+}
 
 func regexpSplit(t *testing.T, pattern *regexp2.Regexp, text string) (pieces []string) {
 	t.Helper()
