@@ -3,6 +3,7 @@ package bpe
 import (
 	"context"
 	"math"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -30,7 +31,7 @@ func (e *Encoding) CountContext(ctx context.Context, text string, most int64) (i
 		return least, ctx.Err()
 	}
 	if !utf8.ValidString(text) {
-		text = string([]rune(text)) // one U+FFFD for each byte that is not
+		text = toValid(text)
 	}
 	c := counting{ctx: ctx}
 	n, looked := int64(0), 0
@@ -60,4 +61,25 @@ type counting struct {
 func (c *counting) ended() bool {
 	c.err = c.ctx.Err()
 	return c.err != nil
+}
+
+// toValid puts U+FFFD in the place of each byte that is not UTF-8.
+func toValid(text string) string {
+	var b strings.Builder
+	b.Grow(len(text) + len(text)/2)
+	valid := 0 // where what is not yet copied begins
+	for i := 0; i < len(text); {
+		r, size := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(text[i:])
+		}
+		if r == utf8.RuneError && size == 1 {
+			b.WriteString(text[valid:i])
+			b.WriteString("\ufffd")
+			valid = i + 1
+		}
+		i += size
+	}
+	b.WriteString(text[valid:])
+	return b.String()
 }

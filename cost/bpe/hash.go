@@ -40,6 +40,20 @@ func shortHash(w uint64, n int) uint64 { return mix(w, uint64(n)*odd2) }
 
 func pairHash(l, r uint32) uint64 { return mix(uint64(l)<<32|uint64(r), 0) }
 
+// longHash is the hash of the first n bytes of s, more than 8.
+func longHash(s string, n int) uint64 {
+	hash, i := uint64(0), 0
+	for ; i < n-8; i += 8 {
+		hash = mix(hash, word(s, i))
+	}
+	return lastHash(hash, s, i, n)
+}
+
+// lastHash is longHash from the hash of the first i bytes on; 1 to 8 are left.
+func lastHash(hash uint64, s string, i, n int) uint64 {
+	return mix(hash, upTo(word(s, i), n-i)) + uint64(n)*odd1
+}
+
 // chain has the hashes of the beginnings of a text that are whole words long.
 type chain struct {
 	hashes [longestToken/8 + 1]uint64
@@ -58,7 +72,7 @@ func (c *chain) reach(s string, n int) {
 // last one to eight.
 func (c *chain) hash(s string, n int) uint64 {
 	whole := (n - 1) / 8
-	return mix(c.hashes[whole], upTo(word(s, 8*whole), n-8*whole)) + uint64(n)*odd1
+	return lastHash(c.hashes[whole], s, 8*whole, n)
 }
 
 // tagged is how tables keep a token, in 18 bits, together with 14 bits of the

@@ -2,7 +2,7 @@ package bpe
 
 import "math/bits"
 
-// shortToken returns the token of n bytes, from 2 to 8, which w has and nothing
+// shortToken returns the token of n bytes, from 3 to 8, which w has and nothing
 // above them.
 func (v *vocab) shortToken(w uint64, n int) (uint32, bool) {
 	t := &v.short
@@ -36,33 +36,40 @@ func (v *vocab) token(s string, n int) (uint32, bool) {
 	switch {
 	case n == 1:
 		return v.singles[s[0]], true
+	case n == 2:
+		token := v.twos[uint16(word(s, 0))]
+		return token, token > 0
 	case n <= 8:
-		return v.shortToken(upTo(word(s, 0), n), n)
+		w := upTo(word(s, 0), n)
+		if v.begins.lengths(w, n)>>(n-1) == 0 {
+			return 0, false
+		}
+		return v.shortToken(w, n)
 	case n > longestToken:
 		return 0, false
 	}
-	var c chain
-	c.reach(s, n-1)
-	return v.longToken(s, n, c.hash(s, n))
+	return v.longToken(s, n, longHash(s, n))
 }
 
 // longest returns the longest token that is a beginning of the first n bytes of
 // s, and its length.
 func (v *vocab) longest(s string, n int) (uint32, int) {
-	if n > 8 {
+	if n > 8 && v.eight.has(mix(0, word(s, 0))) {
 		if token, length := v.longestLong(s, min(n, longestToken)); length > 0 {
 			return token, length
 		}
-		n = 8
 	}
-	if n > 1 {
+	if n = min(n, 8); n > 1 {
 		w := word(s, 0)
-		for lengths := v.begins[uint16(w)] & (1<<(n-1) - 1); lengths != 0; {
-			length := bits.Len8(lengths) + 1
+		for lengths := v.begins.lengths(w, n); lengths != 0; {
+			length := bits.Len8(lengths)
 			if token, ok := v.shortToken(upTo(w, length), length); ok {
 				return token, length
 			}
-			lengths &^= 1 << (length - 2)
+			lengths &^= 1 << (length - 1)
+		}
+		if token := v.twos[uint16(w)]; token > 0 {
+			return token, 2
 		}
 	}
 	return v.singles[s[0]], 1
@@ -125,6 +132,9 @@ func (t *levelTable) addLength(hash uint64, begin, length int) {
 // merged returns the token that two merge into.
 func (v *vocab) merged(l, r uint32) (uint32, bool) {
 	hash := pairHash(l, r)
+	if !v.met.has(hash) {
+		return 0, false
+	}
 	t := &v.pairs
 	for i := hash >> t.shift; ; i = t.next(i) {
 		slot := t.slots[i]

@@ -45,7 +45,8 @@ func (v *vocab) merge(s string, n int, tokens []uint32, dead []uint64, c *counti
 				return tokens
 			}
 		case length > 1:
-			token, length = v.longest(s[at:], length-1)
+			length = int(v.shorter[token])
+			token, _ = v.token(s[at:], length)
 		default:
 			dead[at/64] |= 1 << (at % 64)
 			token = tokens[len(tokens)-1]

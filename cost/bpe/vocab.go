@@ -1,5 +1,7 @@
 package bpe
 
+import "slices"
+
 // vocab is a vocabulary made ready for counting. Tokens are numbered in the
 // order in which merging prefers them; the first 256 are the single bytes.
 type vocab struct {
@@ -7,11 +9,15 @@ type vocab struct {
 	start   []uint32    // where each begins there, and at last where the last ends
 	halves  [][2]uint32 // what each is merged from; a single byte has itself twice
 	singles [256]uint32 // the tokens of single bytes
+	shorter []uint8     // the length of the longest other token that each begins with
 
-	short  hashTable[shortSlot] // tokens of 2 to 8 bytes
+	twos   [1 << 16]uint32      // tokens of 2 bytes; 0: there is none
+	short  hashTable[shortSlot] // tokens of 3 to 8 bytes
 	long   hashTable[uint32]    // longer ones; 0, a single byte, is a free slot
 	pairs  hashTable[uint32]    // tokens by their halves, likewise
-	begins [1 << 16]uint8       // by their first two bytes, lengths of short tokens: bit i for i + 2
+	met    bitFilter            // of the hashes in pairs
+	eight  bitFilter            // of the hashes in the first level
+	begins filters
 	levels [len(levelLengths)]levelTable
 }
 
@@ -60,14 +66,17 @@ func (t *hashTable[S]) next(i uint64) uint64 { return (i + 1) & uint64(len(t.slo
 // newVocab builds the tables from what gen/vocab wrote: the first 256 tokens'
 // bytes, and the halves of all others.
 func newVocab(table string) *vocab {
-	n := 256 + (len(table)-256)/6
+	n := 256 + (len(table)-256)/7
 	v := &vocab{
-		bytes:  make([]byte, 0, 7*n),
-		start:  make([]uint32, 1, n+1),
-		halves: make([][2]uint32, n),
-		pairs:  newHashTable[uint32](n),
-		short:  newHashTable[shortSlot](n * 5 / 8),
-		long:   newHashTable[uint32](n / 3),
+		bytes:   make([]byte, 0, 7*n),
+		start:   make([]uint32, 1, n+1),
+		halves:  make([][2]uint32, n),
+		shorter: make([]uint8, n),
+		pairs:   newHashTable[uint32](n),
+		short:   newHashTable[shortSlot](n * 5 / 8),
+		long:    newHashTable[uint32](n / 3),
+		met:     newBitFilter(n),
+		eight:   newBitFilter(n / 7),
 	}
 	for i := range v.levels {
 		v.levels[i] = levelTable{newHashTable[levelSlot](n / 7 >> (2 * i))}
@@ -78,10 +87,11 @@ func newVocab(table string) *vocab {
 			v.halves[t] = [2]uint32{t, t}
 			v.singles[table[t]] = t
 		} else {
-			h := table[256+6*(t-256):][:6]
+			h := table[256+7*(t-256):][:7]
 			l := uint32(h[0]) | uint32(h[1])<<8 | uint32(h[2])<<16
 			r := uint32(h[3]) | uint32(h[4])<<8 | uint32(h[5])<<16
 			v.halves[t] = [2]uint32{l, r}
+			v.shorter[t] = h[6]
 			v.bytes = append(v.bytes, v.bytes[v.start[l]:v.start[l+1]]...)
 			v.bytes = append(v.bytes, v.bytes[v.start[r]:v.start[r+1]]...)
 			v.addPair(l, r, t)
@@ -98,28 +108,35 @@ func (v *vocab) addToken(token uint32) {
 	s := string(v.bytes[v.start[token]:])
 	switch n := len(s); {
 	case n == 1:
+	case n == 2:
+		v.twos[uint16(word(s, 0))] = token
 	case n <= 8:
 		w := word(s, 0)
-		v.begins[uint16(w)] |= 1 << (n - 2)
+		v.begins.add(w, n)
 		t, i := &v.short, shortHash(w, n)>>v.short.shift
 		for t.slots[i].length != 0 {
 			i = t.next(i)
 		}
 		t.slots[i] = shortSlot{w, token, uint32(n)}
 	default:
-		var c chain
-		for i, begin := range levelLengths {
-			if n > begin {
-				c.reach(s, begin)
-				v.levels[i].addLength(c.hashes[begin/8], begin, n)
+		hash := uint64(0)
+		for i := 8; i < n; i += 8 {
+			if hash = mix(hash, word(s, i-8)); i == 8 {
+				v.eight.add(hash)
+			}
+			if level := slices.Index(levelLengths[:], i); level >= 0 {
+				v.levels[level].addLength(hash, i, n)
 			}
 		}
-		c.reach(s, n-1)
-		addTo(&v.long, c.hash(s, n), token)
+		addTo(&v.long, longHash(s, n), token)
 	}
 }
 
-func (v *vocab) addPair(l, r, token uint32) { addTo(&v.pairs, pairHash(l, r), token) }
+func (v *vocab) addPair(l, r, token uint32) {
+	hash := pairHash(l, r)
+	v.met.add(hash)
+	addTo(&v.pairs, hash, token)
+}
 
 func addTo(t *hashTable[uint32], hash uint64, token uint32) {
 	i := hash >> t.shift

@@ -3,8 +3,9 @@
 //	go run ./gen/vocab -out tables
 //
 // The vocabularies come from github.com/pkoukk/tiktoken-go-loader, which holds OpenAI's files as they are. A table is
-// 256 bytes, those of the first tokens, and then six for every other token in the order of merging: the number of its
-// left and of its right part, three bytes each, low byte first.
+// 256 bytes, those of the first tokens, and then seven for every other token in the order of merging: the number of its
+// left and of its right part, three bytes each, low byte first, and the length of the longest token that it begins with,
+// other than itself.
 package main
 
 import (
@@ -69,6 +70,13 @@ func tableOf(ranks map[string]int) ([]byte, error) {
 			n := number[part]
 			table.Write([]byte{byte(n), byte(n >> 8), byte(n >> 16)})
 		}
+		shorter := len(token) - 1
+		for ; ; shorter-- {
+			if _, ok := number[token[:shorter]]; ok {
+				break
+			}
+		}
+		table.WriteByte(byte(shorter))
 	}
 	return table.Bytes(), nil
 }
