@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/proxy/upstream"
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
@@ -70,6 +71,9 @@ func (x *exchange) attrs() []slog.Attr {
 		slog.Int64("output_tokens", x.outcome.usage.Output),
 		slog.Int64("settled_tokens", addSaturating(x.outcome.usage.Input, x.outcome.usage.Output)),
 		slog.String("cost", x.outcome.cost.String()),
+	}
+	if tier := x.outcome.usage.Tier; tier != cost.Unstated {
+		attrs = append(attrs, slog.String("tier", tier.String()))
 	}
 	if x.upstreamID != "" {
 		attrs = append(attrs, slog.String("upstream_request_id", x.upstreamID))

@@ -152,6 +152,7 @@ func (x *exchange) charged(ending string, on basis, report wire.Report) outcome 
 		// Usage that came before the end may not be all of it.
 		o.usage.Output = max(o.usage.Output, report.Counted)
 	}
+	o.usage.Tier = report.Tier // whatever the figures rest on
 	o.cost = x.facts.Price.Cost(o.usage)
 	o.over = max(0, o.usage.Input+o.usage.Output-x.estimate.Input-x.estimate.MaxOutput)
 	return o

@@ -23,6 +23,7 @@ type AnswerOptions struct {
 // Report is what was seen of an answer.
 type Report struct {
 	Usage     cost.Usage // per figure the largest reported; parts never exceed their wholes
+	Tier      cost.Tier  // the service tier that the answer names; the dearest, should it name several
 	Reported  bool       // a usage object was seen and understood
 	Invalid   bool       // a usage object was seen that cannot be true: figures negative, fractional, too large or no numbers
 	Counted   int64      // tokens of the text seen, counted only where Usage does not settle the matter (see Report and Counted)
@@ -50,6 +51,7 @@ type Answer struct {
 	scan     scanner
 	sse      sse
 	usage    usageSum
+	tier     cost.Tier
 	err      error // what ended reading, io.EOF included
 	report   *Report
 
@@ -131,6 +133,7 @@ func (a *Answer) look(b []byte) {
 func (a *Answer) endEvent() {
 	if a.scan.valid() {
 		a.usage.merge(a.scan.usageSeen)
+		a.tier = max(a.tier, a.scan.tier)
 	}
 	a.text.endEvent()
 	a.sse.reset()
@@ -191,7 +194,7 @@ func (a *Answer) Report() Report {
 	}
 	r := &Report{SawOutput: a.text.seen, Complete: a.Complete()}
 	a.endEvent() // an answer may end without the empty line, and a JSON value is like one event
-	r.Usage, r.Reported, r.Invalid = a.usage.final(), a.usage.reported, a.usage.invalid
+	r.Usage, r.Reported, r.Invalid, r.Tier = a.usage.final(), a.usage.reported, a.usage.invalid, a.tier
 	settled := r.Complete && r.Reported && !r.Invalid && r.Usage.Input > 0 && (r.Usage.Output > 0 || !r.SawOutput)
 	if !settled {
 		r.Counted = a.Counted()

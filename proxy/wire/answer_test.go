@@ -51,8 +51,8 @@ func TestAnswerPlain(t *testing.T) {
 		name, body string
 		want       Report
 	}{
-		{"complete", plain, Report{Usage: usage, Reported: true, SawOutput: true, Complete: true}},
-		{"blanks behind", plain + " \n", Report{Usage: usage, Reported: true, SawOutput: true, Complete: true}},
+		{"complete", plain, Report{Usage: usage, Tier: cost.Standard, Reported: true, SawOutput: true, Complete: true}},
+		{"blanks behind", plain + " \n", Report{Usage: usage, Tier: cost.Standard, Reported: true, SawOutput: true, Complete: true}},
 		{"cut in usage", plain[:strings.Index(plain, "cached")], Report{SawOutput: true, Counted: 3}},
 		{"cut behind usage", plain[:len(plain)-1], Report{SawOutput: true, Counted: 3}},
 		{"cut in text", plain[:strings.Index(plain, "wo\\n")+3], Report{SawOutput: true, Counted: 2}},
@@ -68,6 +68,12 @@ func TestAnswerPlain(t *testing.T) {
 			"zero usage", `{"choices":[{"message":{"content":"a b"}}],"usage":{"prompt_tokens":0,"completion_tokens":0}}`,
 			Report{SawOutput: true, Counted: 2, Complete: true, Reported: true},
 		},
+		{"tier", `{"service_tier":"flex","choices":[{"service_tier":"priority"}]}`, Report{Tier: cost.Flex, Complete: true}},
+		{"escaped tier", `{"service_\u0074ier":"f\u006cex"}`, Report{Tier: cost.Flex, Complete: true}},
+		{"unknown tier", `{"service_tier":"ultrafast and with a name that is longer than any"}`, Report{Tier: cost.OtherTier, Complete: true}},
+		{"no tier", `{"service_tier":null}`, Report{Complete: true}},
+		{"tier of another kind", `{"service_tier":{"service_tier":"flex"}}`, Report{Complete: true}},
+		{"several tiers: the dearest", `{"service_tier":"flex","service_tier":"priority","service_tier":"default"}`, Report{Tier: cost.Priority, Complete: true}},
 		{"error object", `{"error":{"message":"a b","type":null}}`, Report{Complete: true}},
 		{
 			"imitation in text", `{"choices":[{"message":{"content":"\"usage\":{\"prompt_tokens\":1}","usage":{"prompt_tokens":1}}}]}`,

@@ -1,7 +1,9 @@
 package wire
 
+import "github.com/tokenfare/tokenfare/cost"
+
 // scanner reads one JSON value that arrives in pieces, in constant memory and without looking back. It notices what the
-// answer to a chat completion says at its top level (usage, choices, error) and hands on the text inside choices. It
+// answer to a chat completion says at its top level (usage, service_tier, choices, error) and hands on the text inside choices. It
 // checks as much of the grammar as it takes to tell members from text that imitates them.
 type scanner struct {
 	scanState
@@ -25,12 +27,13 @@ type scanState struct {
 	textual bool      // the name read last says that a string behind it is text of the answer
 	texts   int       // how many such strings have begun
 
-	inUsage      bool     // the usage object is being read
-	usageSeen    usageSum // of the usage objects read so far
-	usageObject  bool     // there was one
-	choices      bool     // there is a member choices that is not null...
-	choicesItems bool     // ...and not an empty array
-	failed       bool     // there is an error that is not null
+	inUsage      bool      // the usage object is being read
+	usageSeen    usageSum  // of the usage objects read so far
+	tier         cost.Tier // the service tier it names
+	usageObject  bool      // there was one
+	choices      bool      // there is a member choices that is not null...
+	choicesItems bool      // ...and not an empty array
+	failed       bool      // there is an error that is not null
 
 	recalled recalled
 }
@@ -64,6 +67,7 @@ const (
 	usageMember
 	choicesMember
 	errorMember
+	tierMember
 )
 
 // reset makes the scanner ready for the next value.

@@ -1,11 +1,14 @@
 package wire
 
+import "github.com/tokenfare/tokenfare/cost"
+
 // A stringKind says what to do with a string.
 type stringKind uint8
 
 const (
 	skipString stringKind = iota
 	keepName              // into name
+	keepTier              // into name: the value of service_tier
 	keepText              // into sink
 )
 
@@ -14,9 +17,13 @@ func (s *scanner) beginString() {
 	if s.isName = s.phase == wantName || s.phase == wantNameOrEnd; !s.isName {
 		s.beginValue(false, false, false, inString)
 		s.kind = skipString
-		if s.textual {
+		switch {
+		case s.textual:
 			s.kind = keepText
 			s.texts++
+		case s.depth == 1 && s.top == tierMember:
+			s.kind = keepTier
+			s.name.n = 0
 		}
 		s.textual = false
 		return
@@ -85,6 +92,9 @@ func (s *scanner) endString() {
 		if s.depth == 0 {
 			s.phase = broken // an answer is an object
 		}
+		if s.kind == keepTier {
+			s.tier = max(s.tier, cost.ParseTier(string(s.name.b[:s.name.n])))
+		}
 		return
 	}
 	s.phase = wantColon
@@ -107,6 +117,8 @@ func (s *scanner) endString() {
 		s.top = choicesMember
 	case "error":
 		s.top = errorMember
+	case "service_tier":
+		s.top = tierMember
 	}
 }
 

@@ -102,6 +102,15 @@ func TestAnswerStream(t *testing.T) {
 			"long line", `data: {"choices":[{"delta":{"content":"` + strings.Repeat("ab ", 30_000) + `"}}]}` + "\n\n" + doneEvent, "",
 			Report{SawOutput: true, Complete: true, Counted: 30_000},
 		},
+		{
+			"tier", `data: {"service_tier":"flex","choices":[{"delta":{"content":"a"}}]}` + "\n\n" + `data: {"service_tier":"flex","choices":[{"delta":{"content":"b"}}]}` + "\n\n" +
+				`data: {"choices":[{"delta":{"content":"a"}}]}` + "\n\n", "", Report{Tier: cost.Flex, SawOutput: true, Counted: 3},
+		},
+		{
+			"tier that ends every event", strings.Repeat(`data: {"choices":[{"delta":{"content":"a"}}],"service_tier":"priority"}`+"\n\n", 3) + `data: {"choices":[{"delta":{"content":"a"}}],"service_tier":"prepaid"}` + "\n\n", "",
+			Report{Tier: cost.OtherTier, SawOutput: true, Counted: 4},
+		},
+		{"tier in a broken event", `data: {"service_tier":"flex"]` + "\n\n" + doneEvent, "", Report{Complete: true}},
 		{"only blanks", "\n\r\n\r\r\n", "", Report{}},
 	}
 	for _, test := range tests {
