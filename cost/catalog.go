@@ -2,6 +2,7 @@ package cost
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -32,11 +33,12 @@ const (
 	Embedded                 // the list that is part of the program
 	FromFile                 // the price file that the configuration names
 	FromConfig               // the configuration itself
+	FromRule                 // there is no price, and the configuration says what then: `unpriced`
 )
 
 // String names the source as it is printed.
 func (s Source) String() string {
-	return [...]string{"none", "embedded", "file", "config"}[min(s, FromConfig)]
+	return [...]string{"none", "embedded", "file", "config", "unpriced"}[min(s, FromRule)]
 }
 
 // limits sets what follows from the largest input and output of a model; 0: unknown.
@@ -69,6 +71,7 @@ type Catalog struct {
 	models   map[string]Model
 	families []family  // longest prefix first
 	skipped  []Skipped // of a price file, by name
+	dearest  Price
 }
 
 // A family is what all models with a prefix share. It has no price: a relative we have not heard of has its own.
@@ -117,6 +120,19 @@ func (c *Catalog) Known() []Model {
 		known = append(known, c.models[name])
 	}
 	return known
+}
+
+// Dearest is a price that no model of the catalog exceeds, item by item and for prompts of any size. Other vendors'
+// offers of a price file, whose names begin with theirs (vendor/model), are left out: some are off by a million.
+func (c *Catalog) Dearest() Price { return c.dearest }
+
+func (c *Catalog) findDearest() {
+	for name, m := range c.models {
+		if m.Priced && !strings.Contains(name, "/") {
+			rates := m.Price.rates(Standard, math.MaxInt64, upTo)
+			c.dearest.Rates.raise(&rates)
+		}
+	}
 }
 
 // withoutDate drops a release date from the end of a name: gpt-4o-2024-08-06 is gpt-4o.

@@ -60,6 +60,7 @@ func (c *Catalog) With(file []byte) (*Catalog, error) {
 		first := out.skipped[slices.IndexFunc(out.skipped, func(s Skipped) bool { return s.Absurd })]
 		return nil, fmt.Errorf("%d of %d prices cannot be meant, the first that of %s: %s", absurd, priced, first.Name, first.Reason)
 	}
+	out.findDearest()
 	return out, nil
 }
 
@@ -127,7 +128,7 @@ func fileLimit(v any) int64 {
 type absurdPrice struct{ err error }
 
 func (a *absurdPrice) Error() string {
-	return a.err.Error() + " (the file gives dollars for one unit: 2.5e-06 is $2.50 for a million tokens); mend the file, or give the model a price in the configuration"
+	return a.err.Error() + " (the file gives dollars for one unit: 2.5e-06 is $2.50 for a million tokens)"
 }
 
 func (a *absurdPrice) Unwrap() error { return a.err }

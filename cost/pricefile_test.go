@@ -165,6 +165,9 @@ func TestThePublicListIsRead(t *testing.T) {
 	if fromFile+len(c.Skipped()) != models || fromFile < 2700 {
 		t.Errorf("%d models have a price and %d are skipped, of %d", fromFile, len(c.Skipped()), models)
 	}
+	if input, output := c.Dearest().Dearest(); input != 150*dollar || output != 600*dollar {
+		t.Errorf("the dearest model costs %v and %v", input, output)
+	}
 	t.Logf("%d priced, %d skipped, of these %d absurd", fromFile, len(c.Skipped()), absurd)
 	// Our own list is the same, but for what it has of its own: pictures at their dearest size, and images that
 	// gpt-realtime-mini sees, which the public list prices for its dated names only.

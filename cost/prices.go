@@ -143,6 +143,7 @@ func parseCatalog(data []byte) (*Catalog, error) {
 		}
 	}
 	slices.SortStableFunc(c.families, func(a, b family) int { return len(b.prefix) - len(a.prefix) })
+	c.findDearest()
 	return c, nil
 }
 

@@ -136,7 +136,7 @@ func (x *exchange) priced() error {
 			return &wire.Error{
 				Status: http.StatusBadRequest, Type: "invalid_request_error", Code: "model_not_priced", Param: "model",
 				Message: fmt.Sprintf("The model `%s` has no price, and %s is in dollars. The operator of this proxy can add one: "+
-					"`models: { %q: { upstream: %s, price: { input: $1, output: $4 } } }` (dollars per million tokens).%s",
+					"`models: { %q: { upstream: %s, price: { input: $1, output: $4 } } }` (dollars per million tokens), a list with `prices: file.json`, or `unpriced: dearest`.%s",
 					x.model, b, x.model, x.route.upstream.Name, x.help()),
 			}
 		}

@@ -19,6 +19,8 @@ type Explanation struct {
 	Estimate    cost.Estimate
 	Inserted    int64 // output limit that would be inserted for each choice; 0 if none
 	Choices     int64
+	Floor       cost.NanoUSD // the least it can cost: all of the input from the cache, and FloorOutput; 0 if the model has no price
+	FloorOutput int64        // tokens: one for each choice, none where there is no output
 	Ceiling     cost.NanoUSD // the most it may cost; 0 if the model has no price
 	Draws       []Draw
 	NeverPasses string // why it can never pass, in the words of the refusal; empty if it can
@@ -64,6 +66,8 @@ func (s *Server) Explain(ctx context.Context, key string, body []byte) (*Explana
 		Estimate: x.estimate, Inserted: x.inserted, Choices: x.choices,
 	}
 	if x.facts.Priced {
+		e.FloorOutput = min(x.choices, x.estimate.MaxOutput)
+		e.Floor = x.facts.Price.Floor(cost.Bound{Input: x.estimate.Input, Output: e.FloorOutput})
 		e.Ceiling = x.facts.Price.Ceiling(cost.Bound{Input: x.estimate.Input, Output: x.estimate.MaxOutput})
 	}
 	if err := x.fits(output); err != nil {

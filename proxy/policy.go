@@ -43,6 +43,7 @@ type caller struct {
 type upstreamEntry struct {
 	*upstream.Upstream
 	inject  bool // ask streams for their usage
+	terms   terms
 	budgets []*budget
 	models  modelList
 }
@@ -98,7 +99,7 @@ func (b *policyBuilder) upstreams(specs []UpstreamSpec) {
 			b.problem("upstream %s: named twice", s.Name)
 		}
 		b.policy.upstreams[s.Name] = &upstreamEntry{
-			Upstream: u, inject: s.Usage != "never", budgets: b.budgets(upstreamOwner(s.Name), s.Limits),
+			Upstream: u, inject: s.Usage != "never", terms: terms{region: s.Region, tier: s.Tier}, budgets: b.budgets(upstreamOwner(s.Name), s.Limits),
 		}
 	}
 }
@@ -110,7 +111,7 @@ func (b *policyBuilder) routes(specs []ModelSpec) {
 			b.problem("model %s: there is no upstream %q", s.Pattern, s.Upstream)
 			continue
 		}
-		b.policy.routes = append(b.policy.routes, &route{ModelSpec: s, upstream: u})
+		b.policy.routes = append(b.policy.routes, &route{ModelSpec: s, upstream: u, terms: u.terms})
 	}
 	sortRoutes(b.policy.routes)
 }

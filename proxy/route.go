@@ -15,6 +15,13 @@ const reasoningOutput = 16384
 type route struct {
 	ModelSpec
 	upstream *upstreamEntry
+	terms    terms
+}
+
+// terms are what an upstream adds to every price.
+type terms struct {
+	region string
+	tier   cost.Tier // of calls that ask for none
 }
 
 // sortRoutes puts exact names before globs and longer patterns before shorter ones, so that the first match is the closest.
@@ -76,17 +83,15 @@ func LimitNames(m ModelSpec, c *cost.Catalog, asked string) []string {
 	return (&route{ModelSpec: m}).limitNames(c, asked)
 }
 
-// ModelFacts returns what is known of the asked model, served as m says; the operator's word goes before the catalog's.
-func ModelFacts(m ModelSpec, c *cost.Catalog, asked string) cost.Model {
-	return (&route{ModelSpec: m}).facts(c, asked)
+// ModelFacts returns what is known of the asked model, served as m says by u; the operator's word goes before the catalog's.
+func ModelFacts(m ModelSpec, u UpstreamSpec, c *cost.Catalog, asked string) cost.Model {
+	return (&route{ModelSpec: m, terms: terms{region: u.Region, tier: u.Tier}}).facts(c, asked)
 }
 
 // facts is [ModelFacts] of this route.
 func (r *route) facts(c *cost.Catalog, asked string) cost.Model {
 	m := c.Model(r.countedName(asked))
-	if r.Price != nil {
-		m.Price, m.Priced = *r.Price, true
-	}
+	r.price(&m, c)
 	if r.Reasoning != nil {
 		if *r.Reasoning && !m.Reasoning {
 			m.DefaultOutput = max(m.DefaultOutput, reasoningOutput)
@@ -106,4 +111,20 @@ func (r *route) facts(c *cost.Catalog, asked string) cost.Model {
 		m.DefaultOutput = r.DefaultOutput
 	}
 	return m
+}
+
+// price settles what the model costs: as the operator says; else as the catalog does; else by what is said of models whose
+// price is not known.
+func (r *route) price(m *cost.Model, c *cost.Catalog) {
+	switch {
+	case r.Price != nil:
+		m.Price, m.Priced, m.Source = *r.Price, true, cost.FromConfig
+	case m.Priced:
+	case r.Unpriced == DearestUnpriced:
+		m.Price, m.Priced, m.Source = c.Dearest(), true, cost.FromRule
+	case r.Unpriced == FreeUnpriced:
+		m.Price, m.Priced, m.Source = cost.Price{}, true, cost.FromRule
+	}
+	m.Price = m.Price.In(r.terms.region)
+	m.Price.Asked = r.terms.tier
 }

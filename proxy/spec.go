@@ -51,7 +51,20 @@ type ModelSpec struct {
 	ImageTokens   int64  // flat cost of one image
 	Reasoning     *bool
 	Price         *cost.Price
+	Unpriced      Unpriced // what a model costs whose price is not known
 }
+
+// Unpriced says what to do with calls for a model whose price is not known.
+type Unpriced uint8
+
+const (
+	// RefuseUnpriced refuses them where a limit in dollars applies. Elsewhere they pass and cost nothing that is known.
+	RefuseUnpriced Unpriced = iota
+	// DearestUnpriced charges them what the dearest of the models whose price is known would cost.
+	DearestUnpriced
+	// FreeUnpriced charges them nothing.
+	FreeUnpriced
+)
 
 // UpstreamSpec is one OpenAI-compatible server.
 type UpstreamSpec struct {
@@ -61,6 +74,8 @@ type UpstreamSpec struct {
 	CAFile string // extra roots in PEM; empty means the system's
 	Usage  string // "inject" (default) asks streams for their usage, "never" leaves stream_options alone
 	Limits []limit.Limit
+	Region string    // "eu" or "us" where data stays there and calls cost more for it; empty: neither
+	Tier   cost.Tier // the service tier that calls get which ask for none, if the account has set one; Unstated: the standard one
 
 	HeaderTimeout time.Duration // longest wait for an answer's headers; zero means 20 minutes
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy"
 )
@@ -35,7 +34,6 @@ type app struct {
 	config   *Config
 	log      *slog.Logger
 	limiter  *limiter.Memory
-	catalog  *cost.Catalog
 	registry *prometheus.Registry
 	server   *proxy.Server
 	reloads  *prometheus.CounterVec    // by result: ok or refused

@@ -48,7 +48,7 @@ func runCheck(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, err)
 		return 1
 	}
-	catalog, err := cost.DefaultCatalog()
+	catalog, err := config.priceList()
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return 1

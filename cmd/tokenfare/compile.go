@@ -3,7 +3,6 @@ package main
 import (
 	"time"
 
-	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/proxy"
 )
 
@@ -17,18 +16,16 @@ func (c *Config) compile() (proxy.Spec, []string, error) {
 			return proxy.Spec{}, nil, err
 		}
 	}
-	catalog, err := cost.DefaultCatalog()
+	catalog, err := c.priceList()
 	if err != nil {
 		return proxy.Spec{}, nil, err
 	}
 	spec := proxy.Spec{Zone: c.zone, Help: c.Help}
 	for _, u := range c.Upstreams {
-		spec.Upstreams = append(spec.Upstreams, proxy.UpstreamSpec{
-			Name: u.Name, URL: u.URL, Key: u.Key, CAFile: u.CAFile, Usage: u.Usage, Limits: u.Limits, HeaderTimeout: c.Timeouts.Headers,
-		})
+		spec.Upstreams = append(spec.Upstreams, u.spec(c.Timeouts.Headers))
 	}
 	for _, m := range c.models() {
-		spec.Models = append(spec.Models, m.spec())
+		spec.Models = append(spec.Models, m.spec(c.Unpriced))
 	}
 	for _, k := range c.Keys {
 		spec.Keys = append(spec.Keys, proxy.KeySpec{
@@ -41,12 +38,20 @@ func (c *Config) compile() (proxy.Spec, []string, error) {
 	return spec, c.warnings(catalog, time.Now()), nil
 }
 
+// spec says an upstream in the proxy's terms.
+func (u UpstreamConfig) spec(headerTimeout time.Duration) proxy.UpstreamSpec {
+	return proxy.UpstreamSpec{
+		Name: u.Name, URL: u.URL, Key: u.Key, CAFile: u.CAFile, Usage: u.Usage, Limits: u.Limits, Region: u.Region, Tier: u.Tier,
+		HeaderTimeout: headerTimeout,
+	}
+}
+
 // spec says a model in the proxy's terms.
-func (m ModelConfig) spec() proxy.ModelSpec {
+func (m ModelConfig) spec(unpriced proxy.Unpriced) proxy.ModelSpec {
 	return proxy.ModelSpec{
 		Pattern: m.Pattern, Upstream: m.Upstream, As: m.Model, CountsAs: m.CountsAs, OutputMember: m.OutputMember,
 		DefaultOutput: m.DefaultOutputTokens, MaxOutput: m.MaxOutputTokens, Context: m.ContextTokens, ImageTokens: m.ImageTokens,
-		Reasoning: m.Reasoning, Price: m.Price,
+		Reasoning: m.Reasoning, Price: m.Price, Unpriced: unpriced,
 	}
 }
 

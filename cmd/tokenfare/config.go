@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/proxy"
 	"github.com/tokenfare/tokenfare/proxy/limit"
 )
 
@@ -20,17 +21,20 @@ type Config struct {
 	Keys      []KeyConfig
 	Groups    []GroupConfig
 	Store     StoreConfig
+	Prices    string         // path of a price file; empty: the built-in list alone
+	Unpriced  proxy.Unpriced // what models cost whose price is not known
 	Timeouts  TimeoutsConfig
 
 	MaxBody     int64 // bytes of one request body
 	MaxBuffered int64 // bytes of all request bodies held at once
 
 	zone     *time.Location // where days and months begin
+	catalog  *cost.Catalog  // the built-in list with the price file in front of it; nil: not read yet
 	root     *source
 	watched  []string  // every file and include glob the configuration was read from
 	includes []written // globs, relative to the main file
 
-	listenAt, adminAt, maxBufferedAt place
+	listenAt, adminAt, maxBufferedAt, pricesAt place
 }
 
 // written is a text and where it stands.
@@ -73,6 +77,8 @@ type UpstreamConfig struct {
 	CAFile string // path; empty: the system's roots
 	Usage  string // "inject" or "never"
 	Limits []limit.Limit
+	Region string    // "", "eu" or "us"
+	Tier   cost.Tier // of calls that ask for none
 
 	at place
 }
@@ -90,7 +96,7 @@ type ModelConfig struct {
 	Reasoning *bool
 	Price     *cost.Price
 
-	at, upstreamAt, countsAsAt place
+	at, upstreamAt, modelAt, countsAsAt place
 }
 
 // PlanConfig is a named set of limits that keys share the wording of, not the budget.

@@ -67,9 +67,10 @@ func estimate(path, key string, body []byte, w io.Writer) error {
 		Models:    []proxy.ModelSpec{{Pattern: "*", Upstream: "upstream"}},
 		Upstreams: []proxy.UpstreamSpec{{Name: "upstream", URL: "http://upstream/v1"}},
 	}
+	config := defaultConfig()
 	if path != "" {
-		config, err := loadConfig(path)
-		if err != nil {
+		var err error
+		if config, err = loadConfig(path); err != nil {
 			return err
 		}
 		if spec, _, err = config.compile(); err != nil {
@@ -82,7 +83,7 @@ func estimate(path, key string, body []byte, w io.Writer) error {
 		}
 		key = spec.Keys[0].Name
 	}
-	catalog, err := cost.DefaultCatalog()
+	catalog, err := config.priceList()
 	if err != nil {
 		return err
 	}
@@ -133,11 +134,18 @@ func printEstimate(out io.Writer, e *proxy.Explanation) error {
 	if e.Choices > 1 {
 		fmt.Fprintf(w, "choices\t%d\t%d tokens each\n", e.Choices, e.Estimate.MaxOutput/e.Choices)
 	}
-	cents := "unknown: the model has no price; add one under models in the configuration"
-	if e.Facts.Priced {
-		cents = "at most " + e.Ceiling.String()
+	fmt.Fprintln(w)
+	switch {
+	case !e.Facts.Priced:
+		fmt.Fprintln(w, "cost\tunknown: the model has no price; add one under models in the configuration")
+	default:
+		fmt.Fprintf(w, "cost\t%s … %s\n", e.Floor, e.Ceiling)
+		fmt.Fprintf(w, "\tleast: every token of input from the cache, and %s of output\n", plural(int(e.FloorOutput), "token"))
+		fmt.Fprintln(w, "\tmost: what a budget in dollars reserves")
+		if e.Facts.Source == cost.FromRule {
+			fmt.Fprintln(w, "\tthe model has no price of its own: `unpriced` in the configuration says what it costs")
+		}
 	}
-	fmt.Fprintf(w, "\ncost\t%s\n", cents)
 	if len(e.Draws) > 0 {
 		fmt.Fprintln(w, "\nBUDGET\tLIMIT\tWOULD TAKE\tOF")
 	}

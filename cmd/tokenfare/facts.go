@@ -27,7 +27,7 @@ func (c *Config) offers(catalog *cost.Catalog) []offer {
 	add := func(name string, m ModelConfig) {
 		if !seen[name] {
 			seen[name] = true
-			out = append(out, m.offer(name, catalog))
+			out = append(out, c.offer(m, name, catalog))
 		}
 	}
 	for _, m := range models {
@@ -91,11 +91,15 @@ func meeting(models []ModelConfig, pattern string) *ModelConfig {
 }
 
 // offer is what callers get who ask for that name, in the proxy's own words.
-func (m ModelConfig) offer(name string, catalog *cost.Catalog) offer {
-	spec := m.spec()
+func (c *Config) offer(m ModelConfig, name string, catalog *cost.Catalog) offer {
+	spec := m.spec(c.Unpriced)
+	var u proxy.UpstreamSpec
+	if i := slices.IndexFunc(c.Upstreams, func(u UpstreamConfig) bool { return u.Name == m.Upstream }); i >= 0 {
+		u = c.Upstreams[i].spec(0)
+	}
 	return offer{
 		name: name, names: proxy.LimitNames(spec, catalog, name), upstream: m.Upstream,
-		facts: proxy.ModelFacts(spec, catalog, name),
+		facts: proxy.ModelFacts(spec, u, catalog, name),
 	}
 }
 

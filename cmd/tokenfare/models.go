@@ -12,7 +12,7 @@ func (c *Config) decodeModels(d *decoder, n *yaml.Node) {
 		m := ModelConfig{Pattern: d.pattern(k), at: d.place(k), upstreamAt: d.place(k)}
 		d.members(v, what, []member{
 			{"upstream", func(v *yaml.Node) { m.Upstream, _ = d.text(v, what+"'s upstream"); m.upstreamAt = d.place(v) }},
-			{"model", func(v *yaml.Node) { m.Model, _ = d.text(v, what+"'s model") }},
+			{"model", func(v *yaml.Node) { m.Model, _ = d.text(v, what+"'s model"); m.modelAt = d.place(v) }},
 			{"counts_as", func(v *yaml.Node) { m.CountsAs, _ = d.text(v, what+"'s counts_as"); m.countsAsAt = d.place(v) }},
 			{"output_member", func(v *yaml.Node) {
 				m.OutputMember = d.choice(v, what+"'s output_member", "max_completion_tokens", "max_tokens")

@@ -74,7 +74,12 @@ func (r *reloader) reload(why string) {
 		r.refuse(why, err)
 		return
 	}
-	policy, err := proxy.NewPolicy(spec, r.app.limiter, r.app.catalog)
+	catalog, err := config.priceList()
+	if err != nil {
+		r.refuse(why, err)
+		return
+	}
+	policy, err := proxy.NewPolicy(spec, r.app.limiter, catalog)
 	if err != nil {
 		r.refuse(why, err)
 		return

@@ -135,11 +135,11 @@ func newApp(config *Config, spec proxy.Spec, log *slog.Logger) (*app, error) {
 	if err := mayListen(config.Listen, spec); err != nil {
 		return nil, err
 	}
-	catalog, err := cost.DefaultCatalog()
+	catalog, err := config.priceList()
 	if err != nil {
 		return nil, fmt.Errorf("read the built-in price list: %w", err)
 	}
-	a := &app{config: config, log: log, limiter: limiter.NewMemory(), catalog: catalog, registry: newRegistry()}
+	a := &app{config: config, log: log, limiter: limiter.NewMemory(), registry: newRegistry()}
 	a.reloads = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "tokenfare_config_reloads_total", Help: "Times the configuration was read again, by result: ok or refused.",
 	}, []string{"result"})

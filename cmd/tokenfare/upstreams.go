@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	yaml "go.yaml.in/yaml/v4"
+
+	"github.com/tokenfare/tokenfare/cost"
 )
 
 func (c *Config) decodeUpstreams(d *decoder, n *yaml.Node) {
@@ -18,6 +20,10 @@ func (c *Config) decodeUpstreams(d *decoder, n *yaml.Node) {
 			{"key_file", func(v *yaml.Node) { d.oneKey(v, u.Key, what); u.Key = d.secretFile(v, what+"'s key_file") }},
 			{"ca_file", func(v *yaml.Node) { u.CAFile = d.certificates(v, what+"'s ca_file") }},
 			{"usage", func(v *yaml.Node) { set(&u.Usage, d.choice(v, what+"'s usage", "inject", "never")) }},
+			{"region", func(v *yaml.Node) { u.Region = d.choice(v, what+"'s region", "eu", "us") }},
+			{"service_tier", func(v *yaml.Node) {
+				u.Tier = cost.ParseTier(d.choice(v, what+"'s service_tier", "default", "flex", "priority"))
+			}},
 			{"limits", func(v *yaml.Node) { u.Limits, _, _ = d.limits(v, "the limits of "+what) }},
 		})
 		if u.URL == "" && len(d.out.list) == before {

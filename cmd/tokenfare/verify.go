@@ -17,6 +17,7 @@ func (c *Config) verify(out *problems) {
 	c.verifyNames(out)
 	c.verifyListeners(out)
 	c.verifyModels(out)
+	c.verifyPrices(out)
 	c.verifyCountsAs(out)
 	c.verifyKeys(out)
 	c.verifyGroups(out)
@@ -84,17 +85,20 @@ func (c *Config) verifyCountsAs(out *problems) {
 	if !slices.ContainsFunc(c.Models, func(m ModelConfig) bool { return m.CountsAs != "" }) {
 		return // the price list takes a moment to read
 	}
-	catalog, err := cost.DefaultCatalog()
+	catalog, err := c.priceList()
 	if err != nil {
 		return // compile reports it
 	}
 	for _, m := range c.Models {
-		if m.CountsAs != "" && !catalog.Model(m.CountsAs).KnownEncoding {
+		if m.CountsAs != "" && !known(catalog.Model(m.CountsAs)) {
 			out.add(m.countsAsAt, cmp.Or(nearestModel(m.CountsAs, catalog), "name a model of the built-in list, such as gpt-5-mini, or give price, context_tokens and max_output_tokens instead"),
 				"model %s cannot count as %q: nothing is known of that model", m.Pattern, m.CountsAs)
 		}
 	}
 }
+
+// known reports whether the price list has anything to say of a model.
+func known(m cost.Model) bool { return m.KnownEncoding || m.Priced }
 
 // unreadable reports whether a member of the main file is there, but nothing could be made of it.
 func (c *Config) unreadable(name string) bool {

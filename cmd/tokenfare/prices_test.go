@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tokenfare/tokenfare/cost"
+)
+
+// printed runs `tokenfare prices`.
+func printed(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = dispatch(t.Context(), append([]string{"prices"}, args...), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// priceFiles writes a configuration with a price file beside it, and returns its path.
+func priceFiles(t *testing.T, more string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"prices.json": `{"sample_spec": {}, "last_updated": "today",
+			"gpt-4o": {"input_cost_per_token": 1.375e-07, "output_cost_per_token": 1e-05, "max_input_tokens": 128000, "max_output_tokens": 16384, "mode": "chat"},
+			"vendor/small": {"input_cost_per_token": 1e-07, "output_cost_per_token": 2e-07, "mode": "chat"},
+			"vendor/search": {"input_cost_per_query": 0.01, "mode": "search"}}`,
+		"config.yaml": "prices: prices.json\nupstreams: { up: { url: \"http://127.0.0.1:1/v1\" } }\n" + more,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "config.yaml")
+}
+
+// The configuration goes before the price file, and that before the built-in list.
+func TestWherePricesAreFrom(t *testing.T) {
+	config := priceFiles(t, `
+models:
+  "*": {}
+  mine: { price: { input: $3, output: $9 } }
+  renamed: { model: gpt-4o }
+`)
+	for model, want := range map[string]string{
+		"gpt-4o":       "file $0.1375",
+		"renamed":      "file $0.1375",
+		"vendor/small": "file $0.10",
+		"gpt-4.1":      "embedded $2.00",
+		"mine":         "config $3.00",
+		"unheard-of":   "none -",
+	} {
+		code, out, errs := printed(t, "-config", config, "-json", model)
+		var line struct {
+			Model, Source string
+			Priced        bool
+			Price         map[string]json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(out), &line); code != 0 || err != nil {
+			t.Fatalf("%s: %d %v %s%s", model, code, err, out, errs)
+		}
+		got := line.Source + " -"
+		if line.Priced {
+			got = line.Source + " $" + string(line.Price["input"])
+		}
+		if got != want || line.Model != model {
+			t.Errorf("%s: %s %s, want %s", model, line.Model, got, want)
+		}
+	}
+	if code, out, _ := printed(t, "-config", config); code != 0 || !strings.Contains(out, "vendor/small") || !strings.Contains(out, "gpt-5.6-luna") || strings.Contains(out, "vendor/search") {
+		t.Errorf("%d\n%s", code, out)
+	}
+	if code, out, _ := printed(t, "-config", config, "-skipped"); code != 0 || out != "vendor/search: it is priced by what is not metered here: input_cost_per_query\n" {
+		t.Errorf("%d %q", code, out)
+	}
+	if c, err := loadConfig(config); err != nil || !strings.Contains(strings.Join(c.watched, " "), "prices.json") {
+		t.Errorf("the price file is not watched: %v, %v", c.watched, err)
+	}
+}
+
+func TestPricesOfTheBuiltInList(t *testing.T) {
+	code, out, _ := printed(t, "gpt-4o*")
+	if code != 0 || strings.Count(out, "\n") < 10 || !strings.HasPrefix(out, "MODEL ") || strings.Contains(out, "gpt-5") {
+		t.Errorf("%d\n%s", code, out)
+	}
+	for line := range strings.SplitSeq(out, "\n") {
+		if fields := strings.Fields(line); len(fields) > 0 && fields[0] == "gpt-4o" {
+			if want := "gpt-4o $2.50 $1.25 $2.50 $10.00 embedded batch, priority"; strings.Join(fields, " ") != want {
+				t.Errorf("%q, want %q", strings.Join(fields, " "), want)
+			}
+		}
+	}
+	code, out, _ = printed(t, "gpt-5.6", "whisper-1", "tts-1", "nobody's")
+	for _, says := range []string{"above 272k", "$37.50", "regions: eu x 1.1, us x 1.1", "$0.0001", "$0.000015", "nobody's: no price is known"} {
+		if code != 0 || !strings.Contains(out, says) {
+			t.Errorf("%d, no %q in\n%s", code, says, out)
+		}
+	}
+	if code, _, errs := printed(t, "nothing*"); code != 1 || !strings.Contains(errs, "no model matches") {
+		t.Errorf("%d %s", code, errs)
+	}
+	config := priceFiles(t, "models: { mine: { price: { input: $1, output: $1 } } }\n")
+	if code, _, errs := printed(t, "-config", config, "gpt-4o"); code != 1 || !strings.Contains(errs, "add it under models") {
+		t.Errorf("%d %s", code, errs)
+	}
+	if code, out, _ := printed(t, "--help"); code != 0 || !strings.Contains(out, "where each price is from") {
+		t.Errorf("%d %s", code, out)
+	}
+}
+
+// What -json prints of a price is what a configuration can say.
+func TestThePriceInJSONIsThatOfAConfiguration(t *testing.T) {
+	for _, m := range catalogTest(t).Known() {
+		_, out, _ := printed(t, "-json", m.Name)
+		var line struct{ Price json.RawMessage }
+		if err := json.Unmarshal([]byte(out), &line); err != nil {
+			t.Fatalf("%s: %v", out, err)
+		}
+		spec, _ := compileTest(t, parseTest(t, "upstreams: { up: { url: \"http://127.0.0.1:1/v1\" } }\nmodels: { again: { price: "+string(line.Price)+" } }\n"))
+		again := *spec.Models[0].Price
+		for _, u := range []cost.Usage{{Input: 1000, CachedInput: 300, Output: 77}, {Input: 300_001, CacheWrite: 7, Output: 3, Reasoning: 2}, {Images: 3, Milliseconds: 1234, Characters: 99}} {
+			for _, u.Tier = range []cost.Tier{cost.Batch, cost.Flex, cost.Standard, cost.Priority} {
+				if got, want := again.Cost(u), m.Price.Cost(u); got != want {
+					t.Errorf("%s, %+v: %v, want %v", m.Name, u, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestUnpricedIsCompiled(t *testing.T) {
+	for word, source := range map[string]string{"refuse": "none", "dearest": "unpriced", "free": "unpriced"} {
+		c := parseTest(t, "unpriced: "+word+"\nupstreams: { up: { url: \"http://127.0.0.1:1/v1\" } }\nkeys: { a: { hash: \""+testHash+"\", limits: [\"$5 each day\"] } }\nmodels: { house-llm: {} }\n")
+		models, err := c.priced([]string{"house-llm"})
+		if err != nil || models[0].Source.String() != source {
+			t.Errorf("%s: %+v, %v", word, models, err)
+		}
+		_, warnings := compileTest(t, c)
+		warned := strings.Contains(strings.Join(warnings, "\n"), "model house-llm has no known price")
+		if warned != (word == "refuse") {
+			t.Errorf("%s: %q", word, warnings)
+		}
+	}
+}
+
+func TestAnUpstreamsTermsAreCompiled(t *testing.T) {
+	c := parseTest(t, "upstreams: { up: { url: \"http://127.0.0.1:1/v1\", region: eu, service_tier: priority } }\n")
+	models, err := c.priced([]string{"gpt-5.6"})
+	if err != nil || models[0].Price.Uplift != 11_000 || models[0].Price.Asked != cost.Priority {
+		t.Errorf("%+v, %v", models, err)
+	}
+	if got := models[0].Price.Ceiling(cost.Bound{Output: 1_000_000}).String(); got != "$66.00" { // $60 x 1.1
+		t.Errorf("a million tokens of output reserve %s", got)
+	}
+}
