@@ -10,11 +10,12 @@ import (
 type Counter interface{ Count(text string) int64 }
 
 // Estimator turns requests into estimates. It is safe for concurrent use. Vocabularies are read when they are first
-// needed, once for the whole program, which takes some tenths of a second; Load does it beforehand.
-type Estimator struct{}
+// needed, once for the whole program, which takes some tens of milliseconds; Load does it beforehand. It remembers the counts
+// of strings of a kilobyte and more, but not the strings.
+type Estimator struct{ recall *recall }
 
 // NewEstimator makes an estimator.
-func NewEstimator() *Estimator { return &Estimator{} }
+func NewEstimator() *Estimator { return &Estimator{recall: newRecall()} }
 
 // Load reads the vocabulary of an encoding, so that the first request need not wait for it. An unknown name is an error.
 func (e *Estimator) Load(encoding string) error {
@@ -31,15 +32,20 @@ func (e *Estimator) Count(m Model, text string) int64 {
 }
 
 func (e *Estimator) counter(encoding string) Counter {
-	for _, name := range []string{encoding, defaultEncoding} {
-		if enc, err := bpe.New(name); err == nil {
-			return enc
-		}
+	enc, err := bpe.New(encoding)
+	if err != nil {
+		enc, err = bpe.New(defaultEncoding)
 	}
-	return byteCounter{}
+	if err != nil {
+		panic("BUG: cost: the default encoding is unknown: " + err.Error())
+	}
+	return counter{e.recall, enc}
 }
 
-// byteCounter is for the case that no vocabulary can be read: a token has at least one byte, so it never counts too few.
-type byteCounter struct{}
+// counter counts with one vocabulary and remembers.
+type counter struct {
+	recall   *recall
+	encoding *bpe.Encoding
+}
 
-func (byteCounter) Count(text string) int64 { return int64(len(text)) }
+func (c counter) Count(text string) int64 { return c.recall.count(c.encoding, text) }

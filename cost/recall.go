@@ -1,0 +1,97 @@
+package cost
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"sync"
+	"unsafe"
+
+	"github.com/tokenfare/tokenfare/cost/bpe"
+)
+
+// recall remembers how many tokens long strings had, since agents send the same conversation again and again with a little
+// more at its end. It keeps no text: a string is known by a hash of 128 bits under a key of this process, with which nobody
+// who does not know the key can make two strings collide. It is safe for concurrent use, and bounded.
+type recall struct {
+	mac    cipher.AEAD
+	nonce  [12]byte // always zero
+	mu     sync.Mutex
+	newest map[recallKey]int64 // guarded by mu
+	older  map[recallKey]int64 // guarded by mu; dropped when newest is full, which then takes its place
+}
+
+type recallKey struct {
+	hash     [16]byte
+	encoding *bpe.Encoding
+}
+
+const (
+	// recallFrom is how long a string must be, in bytes: below, counting costs about as much as looking it up.
+	recallFrom = 1 << 10
+
+	// recallSize is how many strings each of the two maps holds. Both together take at most some 8 MB.
+	recallSize = 1 << 15
+)
+
+func newRecall() *recall {
+	key := make([]byte, 16)
+	rand.Read(key) // never fails
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic("BUG: cost: a key of 16 bytes is refused: " + err.Error())
+	}
+	mac, err := cipher.NewGCM(block)
+	if err != nil {
+		panic("BUG: cost: AES is refused by GCM: " + err.Error())
+	}
+	return &recall{mac: mac, newest: make(map[recallKey]int64)}
+}
+
+// count returns what is known of a string, or else counts it.
+func (r *recall) count(encoding *bpe.Encoding, s string) int64 {
+	if len(s) < recallFrom {
+		return encoding.Count(s)
+	}
+	key := recallKey{r.hash(s), encoding}
+	n, ok := r.find(key)
+	if !ok {
+		n = encoding.Count(s)
+		r.keep(key, n)
+	}
+	return n
+}
+
+func (r *recall) find(key recallKey) (int64, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n, ok := r.newest[key]
+	if !ok {
+		if n, ok = r.older[key]; ok {
+			r.keepLocked(key, n) // still in use
+		}
+	}
+	return n, ok
+}
+
+func (r *recall) keep(key recallKey, n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.keepLocked(key, n)
+}
+
+func (r *recall) keepLocked(key recallKey, n int64) {
+	if len(r.newest) >= recallSize {
+		r.older, r.newest = r.newest, make(map[recallKey]int64)
+	}
+	r.newest[key] = n
+}
+
+// hash is GMAC (NIST SP 800-38D): the tag of AES-GCM over data that is only authenticated. With the nonce always the same it
+// is a universal hash under a secret key, which is all that is asked of it, as no tag ever leaves the process; and it is fast
+// where processors know AES.
+func (r *recall) hash(s string) (tag [16]byte) {
+	data := unsafe.Slice(unsafe.StringData(s), len(s)) // only read
+	r.mac.Seal(tag[:0], r.nonce[:], nil, data)
+	return tag
+}

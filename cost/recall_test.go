@@ -1,0 +1,117 @@
+package cost
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tokenfare/tokenfare/cost/bpe"
+)
+
+func encodingOf(tb testing.TB, name string) *bpe.Encoding {
+	tb.Helper()
+	enc, err := bpe.New(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return enc
+}
+
+func TestRecall(t *testing.T) {
+	r, enc, other := newRecall(), encodingOf(t, "o200k_base"), encodingOf(t, "r50k_base")
+	long := strings.Repeat("Ünïcödé and more. ", 100)
+	for range 3 {
+		for _, s := range []string{"", "short", long[:recallFrom-1], long[:recallFrom], long[1 : recallFrom+1], long} {
+			for _, e := range []*bpe.Encoding{enc, other} {
+				if got, want := r.count(e, s), e.Count(s); got != want {
+					t.Fatalf("%s: %d in %d bytes, want %d", e.Name(), got, len(s), want)
+				}
+			}
+		}
+	}
+	if n := len(r.newest); n != 2*3 {
+		t.Errorf("%d strings are remembered, want the three long ones under both encodings", n)
+	}
+	key := recallKey{r.hash(long), enc}
+	if _, ok := r.find(key); !ok {
+		t.Error("a long string is not remembered")
+	}
+	r.keep(key, 7)
+	if got := r.count(enc, long); got != 7 {
+		t.Errorf("counted again: %d", got)
+	}
+	if newRecall().hash(long) == r.hash(long) {
+		t.Error("two processes hash alike")
+	}
+}
+
+func TestRecallIsBoundedAndKeepsWhatIsUsed(t *testing.T) {
+	r, enc := newRecall(), encodingOf(t, "o200k_base")
+	used := recallKey{r.hash("used"), enc}
+	r.keep(used, 1)
+	for i := range 5 * recallSize {
+		r.keep(recallKey{r.hash(fmt.Sprint(i)), enc}, int64(i))
+		if i%(recallSize/2) == 0 {
+			if n, ok := r.find(used); !ok || n != 1 {
+				t.Fatalf("forgotten after %d others", i)
+			}
+		}
+		if n := len(r.newest) + len(r.older); n > 2*recallSize {
+			t.Fatalf("%d strings", n)
+		}
+	}
+	if _, ok := r.find(recallKey{r.hash("0"), enc}); ok {
+		t.Error("what was never used again is still there")
+	}
+}
+
+func TestRecallFromManyGoroutines(t *testing.T) {
+	r, enc := newRecall(), encodingOf(t, "o200k_base")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for i := range 200 {
+				s := strings.Repeat(fmt.Sprint(i%20, " "), recallFrom)
+				if got, want := r.count(enc, s), enc.Count(s); got != want {
+					t.Errorf("%d, want %d", got, want)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// BenchmarkAgent counts a conversation of 800 kB in 200 messages that has grown by 4 kB since it was last counted, and one
+// that is new.
+func BenchmarkAgent(b *testing.B) {
+	enc := encodingOf(b, "o200k_base")
+	message := func(i int) string {
+		return strings.Repeat(fmt.Sprintf("Line %d of the file, with some of the code that it has. ", i), 4096/56)
+	}
+	history := make([]string, 200)
+	for i := range history {
+		history[i] = message(i)
+	}
+	b.Run("new", func(b *testing.B) {
+		for b.Loop() {
+			r := newRecall()
+			for _, s := range history {
+				r.count(enc, s)
+			}
+		}
+	})
+	b.Run("grown", func(b *testing.B) {
+		r, n := newRecall(), len(history)
+		for _, s := range history {
+			r.count(enc, s)
+		}
+		for b.Loop() {
+			n++
+			for _, s := range history {
+				r.count(enc, s)
+			}
+			r.count(enc, message(n))
+		}
+	})
+}
