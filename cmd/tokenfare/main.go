@@ -27,6 +27,9 @@ func commands() []command {
 		{"check", "-config FILE", "find every mistake in a configuration; print its limits in plain words", plain(runCheck)},
 		{"keys", "new NAME…", "make keys for callers", plain(runKeys)},
 		{"estimate", "[-config FILE] REQUEST.json", "what would this request be charged, and why", plain(runEstimate)},
+		{"count", "[-model MODEL] FILE…", "how many tokens do files have", plain(func(args []string, stdout, stderr io.Writer) int {
+			return runCount(args, os.Stdin, stdout, stderr)
+		})},
 		{"prices", "[-config FILE] [MODEL…]", "what do models cost, and who says so", plain(runPrices)},
 		{"health", "[-config FILE]", "ask a running proxy whether it is well, for container health checks", plain(runHealth)},
 		{"version", "", "print the version", plain(runVersion)},
