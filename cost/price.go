@@ -3,6 +3,7 @@ package cost
 import (
 	"math"
 	"slices"
+	"sort"
 )
 
 // Price is what a model costs: by item, by the size of the prompt, by service tier and by region. It is a plain value;
@@ -80,6 +81,18 @@ func (p Price) Ceiling(b Bound) NanoUSD {
 	return saturatingAdd(sum, p.units(&rates, b))
 }
 
+// OutputWithin is the largest output, of at most limit tokens, whose ceiling with that input is no more than most; -1 if
+// the input alone costs more.
+func (p Price) OutputWithin(most NanoUSD, input, limit int64) int64 {
+	rates := p.reachable(input)
+	left := most - p.tokens(rates.input(), input)
+	if left < 0 {
+		return -1
+	}
+	output := p.dearest(rates.output())
+	return int64(sort.Search(int(limit), func(n int) bool { return output.tokens(int64(n)+1) > left }))
+}
+
 // Floor is the least that a call with so much input and output costs: all input read from the cache, in the tier asked
 // for, no reasoning. Units that are not tokens are taken as they are.
 func (p Price) Floor(b Bound) NanoUSD {
@@ -140,22 +153,37 @@ func (p *Price) rates(t Tier, input int64, how reach) (r Rates) {
 	return r
 }
 
-// tokens is the most that so many tokens cost, if each may be of any of the kinds that have these rates. Each kind is
-// rounded up by itself, which may add a nano-dollar for every kind but one, unless a token of each costs whole ones.
+// tokens is the most that so many tokens cost, if each may be of any of the kinds that have these rates.
 func (p *Price) tokens(rates []NanoUSD, tokens int64) NanoUSD {
-	most := NanoUSD(0)
-	whole := true
-	factor, per := p.multiplier()
+	most := p.dearest(rates)
+	return most.tokens(tokens)
+}
+
+// dearestKind is the dearest of some kinds of token.
+type dearestKind struct {
+	rate        NanoUSD
+	factor, per uint64
+	slack       int64 // nano-dollars that rounding may add
+}
+
+// dearest finds the dearest of kinds that have these rates. Each kind is rounded up by itself, which may add a
+// nano-dollar for every kind but one, unless a token of each costs whole ones.
+func (p *Price) dearest(rates []NanoUSD) dearestKind {
+	d := dearestKind{}
+	d.factor, d.per = p.multiplier()
 	for _, rate := range rates {
 		rate = max(0, rate)
-		most = max(most, rate)
-		whole = whole && uint64(rate)%per*factor%per == 0
+		d.rate = max(d.rate, rate)
+		if uint64(rate)%d.per*d.factor%d.per != 0 {
+			d.slack = int64(len(rates) - 1)
+		}
 	}
-	sum := most.scaled(tokens, factor, per)
-	if whole || tokens <= 1 {
-		return sum
-	}
-	return saturatingAdd(sum, NanoUSD(min(int64(len(rates)-1), tokens-1)))
+	return d
+}
+
+// tokens is the most that so many cost.
+func (d *dearestKind) tokens(n int64) NanoUSD {
+	return saturatingAdd(d.rate.scaled(n, d.factor, d.per), NanoUSD(max(0, min(d.slack, n-1))))
 }
 
 // units is what pictures, seconds and characters cost.

@@ -174,6 +174,32 @@ func TestSomeCallCostsTheCeiling(t *testing.T) {
 	})
 }
 
+func TestOutputWithinIsTheLargestThatFits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := aPrice(t)
+		most := cost.NanoUSD(rapid.OneOf(rapid.Int64Range(-5, 100), rapid.Int64Range(0, 1<<50), rapid.Just(int64(math.MaxInt64))).Draw(t, "most"))
+		b := cost.Bound{Input: rapid.OneOf(rapid.Int64Range(0, 200), rapid.Int64Range(0, 1<<30)).Draw(t, "input")}
+		const limit = 1 << 20
+		n := p.OutputWithin(most, b.Input, limit)
+		if n < -1 || n > limit {
+			t.Fatalf("%d is out of range", n)
+		}
+		if b.Output = n; n >= 0 && p.Ceiling(b) > most {
+			t.Fatalf("%+v has a ceiling of %d, more than %d", b, p.Ceiling(b), most)
+		}
+		if b.Output = n + 1; n < limit && p.Ceiling(b) <= most {
+			t.Fatalf("%d would fit too: %d of %d", b.Output, p.Ceiling(b), most)
+		}
+	})
+}
+
+func BenchmarkOutputWithin(b *testing.B) {
+	p := catalog(b).Model("gpt-5.6").Price
+	for b.Loop() {
+		p.OutputWithin(5_000_000_000, 300_000, 1<<40)
+	}
+}
+
 // The least is no more than any call of that size costs in the tier asked for, whatever of its text is cached.
 func TestFloorIsTheLeastATextCosts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -143,6 +143,12 @@ func (b *budget) charge(u cost.Usage, price cost.Price) int64 {
 // not even the input fits. An output that no budget bounds is math.MaxInt64.
 func (b *budget) outputWithin(available, input int64, price cost.Price) int64 {
 	const most = 1 << 40 // tokens; beyond any model
+	if b.limit.Unit == limit.Dollars {
+		if n := price.OutputWithin(cost.NanoUSD(available), input, most); n < most {
+			return n
+		}
+		return math.MaxInt64
+	}
 	if b.reserve(input, 0, price) > available {
 		return -1
 	}
