@@ -1,0 +1,153 @@
+package countbench
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+const megabyte = 1_000_000
+
+// hostile are texts that a counter may take far too long for: of a megabyte,
+// and the first of them is what the others are measured by.
+func hostile(tb testing.TB) []text {
+	tb.Helper()
+	english := strings.Join(kinds[0].texts(tb), "")
+	random := rand.New(rand.NewPCG(1, 2))
+	bytes := func(n int, next func() byte) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = next()
+		}
+		return string(b)
+	}
+	anyByte := func() byte { return byte(random.Uint32()) }
+	runes := func(next func() rune) string {
+		var b strings.Builder
+		for b.Len() < megabyte {
+			b.WriteRune(next())
+		}
+		return b.String()
+	}
+	common := common(tb)
+	const punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+	return []text{
+		{"English", repeat(english)},
+		{"one-letter", repeat("a")},
+		{"another-letter", repeat("Z")},
+		{"spaces", repeat(" ")},
+		{"newlines", repeat("\n")},
+		{"spaces-and-newlines", repeat(" \n")},
+		{"random-bytes", bytes(megabyte, anyByte)},
+		{"random-characters", runes(func() rune {
+			for {
+				if r := rune(random.IntN(unicode.MaxRune + 1)); r < 0xd800 || r > 0xdfff {
+					return r
+				}
+			}
+		})},
+		{"base64", base64.StdEncoding.EncodeToString([]byte(bytes(megabyte/4*3, anyByte)))},
+		{"CJK-without-breaks", runes(func() rune { return rune(0x4e00 + random.IntN(0x9fa5-0x4e00)) })},
+		{"CJK-common-without-breaks", runes(func() rune { return common[random.IntN(len(common))] })},
+		{"one-CJK-character", repeat("日")},
+		{"ab", repeat("ab")},
+		{"random-letters", bytes(megabyte, func() byte { return 'a' + byte(random.IntN(26)) })},
+		{"digits", bytes(megabyte, func() byte { return '0' + byte(random.IntN(10)) })},
+		{"punctuation", bytes(megabyte, func() byte { return punctuation[random.IntN(len(punctuation))] })},
+		{"one-mark", repeat("^")},
+		{"marks-on-a-letter", repeat("\u0301")},
+		{"emoji", repeat("🎉")},
+		{"NUL", repeat("\x00")},
+	}
+}
+
+type text struct{ name, text string }
+
+// repeat fills a megabyte, as far as whole units do.
+func repeat(unit string) string { return strings.Repeat(unit, megabyte/len(unit)) }
+
+// common are the characters of the Chinese texts.
+func common(tb testing.TB) []rune {
+	tb.Helper()
+	all := []rune(strings.Join(kinds[3].texts(tb), ""))
+	return slices.DeleteFunc(all, func(r rune) bool { return !unicode.Is(unicode.Han, r) })
+}
+
+// BenchmarkLinear is how long ours takes for a megabyte of this and that, next
+// to a megabyte of English in the same rounds.
+func BenchmarkLinear(b *testing.B) {
+	texts := hostile(b)
+	for _, encoding := range encodings {
+		b.Run(encoding, func(b *testing.B) {
+			count := libraries[0].counter(b, encoding)
+			var subjects []*subject
+			for _, t := range texts {
+				subjects = append(subjects, &subject{name: t.name, count: count, texts: always(t.text)})
+			}
+			takeTurns(subjects, min(rounds(), 15))
+			for i, s := range subjects {
+				b.Run(s.name, func(b *testing.B) {
+					b.ReportMetric(0, "ns/op")
+					b.ReportMetric(median(s.cpu)/1e6*megabyte/float64(len(texts[i].text)), "cpu-ms/MB")
+					b.ReportMetric(slices.Min(s.cpu)/1e6*megabyte/float64(len(texts[i].text)), "least-cpu-ms/MB")
+					b.ReportMetric(ratio(s.cpu, subjects[0].cpu), "x-of-English")
+					b.ReportMetric(s.allocs, "allocs/count")
+				})
+			}
+		})
+	}
+}
+
+// BenchmarkFlood is how long ours takes for a request body of 5 MB that is one
+// letter, again and again.
+func BenchmarkFlood(b *testing.B) {
+	flood := always(strings.Repeat("a", 5*megabyte))
+	for _, encoding := range encodings {
+		b.Run(encoding, func(b *testing.B) {
+			s := &subject{name: libraries[0].name, count: libraries[0].counter(b, encoding), texts: flood}
+			takeTurns([]*subject{s}, min(rounds(), 15))
+			b.Run(s.name, func(b *testing.B) {
+				b.ReportMetric(0, "ns/op")
+				b.ReportMetric(median(s.cpu)/1e6, "cpu-ms/count")
+				b.ReportMetric(slices.Min(s.cpu)/1e6, "least-cpu-ms/count")
+				b.ReportMetric(s.allocs, "allocs/count")
+			})
+		})
+	}
+}
+
+// BenchmarkGrowth has every contender count one letter so many times. Each
+// doubling should double the time.
+func BenchmarkGrowth(b *testing.B) {
+	const encoding = "o200k_base"
+	for _, n := range []int{5_000, 10_000, 20_000, 40_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			compare(b, encoding, min(rounds(), 3), false, always(strings.Repeat("a", n)))
+		})
+	}
+}
+
+// TestTimeIsLinear is the same with room for whatever else the machine does: a
+// time that grew with the square would be a thousand times that of English.
+func TestTimeIsLinear(t *testing.T) {
+	const encoding, most = "o200k_base", 30
+	count := libraries[0].counter(t, encoding)
+	least := func(text string) float64 {
+		s := &subject{count: count, times: 1, texts: always(text)}
+		for round := range 3 {
+			s.turn(round)
+		}
+		return slices.Min(s.cpu) / float64(len(text))
+	}
+	texts := hostile(t)
+	english := least(texts[0].text)
+	for _, h := range texts[1:] {
+		if x := least(h.text) / english; x > most {
+			t.Errorf("%s takes %.0f times as long as English, want at most %d", h.name, x, most)
+		}
+	}
+}
