@@ -1,6 +1,9 @@
 package bpe
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // vocab is a vocabulary made ready for counting. Tokens are numbered in the
 // order in which merging prefers them; the first 256 are the single bytes.
@@ -81,7 +84,19 @@ func newVocab(table string) *vocab {
 	for i := range v.levels {
 		v.levels[i] = levelTable{newHashTable[levelSlot](n / 7 >> (2 * i))}
 	}
+	v.read(table)
+	var rest sync.WaitGroup // whoever waits for the tables waits for half as long
+	rest.Go(v.addPairs)
 	for t := range uint32(n) {
+		v.addToken(t)
+	}
+	rest.Wait()
+	return v
+}
+
+// read reads what every token is made of, and puts its bytes together.
+func (v *vocab) read(table string) {
+	for t := range uint32(len(v.halves)) {
 		if t < 256 {
 			v.bytes = append(v.bytes, table[t])
 			v.halves[t] = [2]uint32{t, t}
@@ -90,22 +105,20 @@ func newVocab(table string) *vocab {
 			h := table[256+7*(t-256):][:7]
 			l := uint32(h[0]) | uint32(h[1])<<8 | uint32(h[2])<<16
 			r := uint32(h[3]) | uint32(h[4])<<8 | uint32(h[5])<<16
-			v.halves[t] = [2]uint32{l, r}
-			v.shorter[t] = h[6]
+			v.halves[t], v.shorter[t] = [2]uint32{l, r}, h[6]
 			v.bytes = append(v.bytes, v.bytes[v.start[l]:v.start[l+1]]...)
 			v.bytes = append(v.bytes, v.bytes[v.start[r]:v.start[r+1]]...)
-			v.addPair(l, r, t)
 		}
 		v.start = append(v.start, uint32(len(v.bytes)))
-		v.addToken(t)
 	}
-	return v
 }
+
+func (v *vocab) string(token uint32) string { return string(v.bytes[v.start[token]:v.start[token+1]]) }
 
 func (v *vocab) length(token uint32) int { return int(v.start[token+1] - v.start[token]) }
 
 func (v *vocab) addToken(token uint32) {
-	s := string(v.bytes[v.start[token]:])
+	s := v.string(token)
 	switch n := len(s); {
 	case n == 1:
 	case n == 2:
@@ -132,10 +145,12 @@ func (v *vocab) addToken(token uint32) {
 	}
 }
 
-func (v *vocab) addPair(l, r, token uint32) {
-	hash := pairHash(l, r)
-	v.met.add(hash)
-	addTo(&v.pairs, hash, token)
+func (v *vocab) addPairs() {
+	for t := 256; t < len(v.halves); t++ {
+		hash := pairHash(v.halves[t][0], v.halves[t][1])
+		v.met.add(hash)
+		addTo(&v.pairs, hash, uint32(t))
+	}
 }
 
 func addTo(t *hashTable[uint32], hash uint64, token uint32) {
