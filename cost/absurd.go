@@ -9,7 +9,7 @@ import (
 // Prices beyond these are mistakes: the dearest model ever listed by its maker cost $600 for a million tokens, the
 // cheapest $0.0025. A price by token where one by million tokens is meant, or the other way round, is a million off.
 const (
-	mostPerMillion  = 10_000 * usd
+	mostPerMillion  = 5_000 * usd
 	leastPerMillion = usd / 10_000
 	mostPerImage    = 100 * usd * perMillion
 	mostPerSecond   = 10 * usd * perMillion

@@ -187,11 +187,11 @@ func TestAbsurdPricesAreMistakes(t *testing.T) {
 		says string
 	}{
 		{cost.Input, -1, "negative"},
-		{cost.Input, 10_001 * dollar, "more than $10000.00"},
+		{cost.Input, 5001 * dollar, "more than $5000.00"},
 		{cost.Output, dollar/10_000 - 1, "$0 is free"},
 		{cost.PerImage, 101 * dollar * 1_000_000, "one picture"},
 		{cost.PerSecond, 11 * dollar * 1_000_000, "one second"},
-		{cost.PerCharacter, 10_001 * dollar, "a million characters"},
+		{cost.PerCharacter, 5001 * dollar, "a million characters"},
 	} {
 		for _, column := range []cost.Column{
 			{Rates: map[cost.Item]cost.NanoUSD{c.item: c.rate}},
@@ -203,7 +203,7 @@ func TestAbsurdPricesAreMistakes(t *testing.T) {
 			}
 		}
 	}
-	for _, fine := range []rated{{cost.Input: 0}, {cost.Input: 10_000}, {cost.PerImage: 100 * 1_000_000}} {
+	for _, fine := range []rated{{cost.Input: 0}, {cost.Input: 5000}, {cost.PerImage: 100 * 1_000_000}} {
 		if _, err := (cost.Card{Standard: cost.Column{Rates: fine.dollars()}}).Price(); err != nil {
 			t.Errorf("%v: %v", fine, err)
 		}

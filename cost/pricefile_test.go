@@ -85,7 +85,7 @@ func TestPriceFile(t *testing.T) {
 func TestSkippedEntries(t *testing.T) {
 	c := fixture(t)
 	want := map[string]string{
-		"wandb/zai-org/GLM-4.5":     "input: $55000.00 for a million tokens is more than $10000.00",
+		"wandb/zai-org/GLM-4.5":     "input: $55000.00 for a million tokens is more than $5000.00",
 		"tavily/search":             "input_cost_per_query",
 		"github_copilot/gpt-4o":     "no price",
 		"perplexity/pplx-7b-online": "every request",
@@ -120,7 +120,7 @@ func TestMistakesInPriceFiles(t *testing.T) {
 		`{}`:                     "no model",
 		`{"sample_spec":{}}`:     "no model",
 		`{"last_updated":"now"}`: "no model",
-		`{"gpt-4o":{"input_cost_per_token":2.5,"output_cost_per_token":10}}`:      "model gpt-4o: input: $2500000.00 for a million tokens is more than $10000.00: it must be in another unit (the file gives dollars for one unit",
+		`{"gpt-4o":{"input_cost_per_token":2.5,"output_cost_per_token":10}}`:      "model gpt-4o: input: $2500000.00 for a million tokens is more than $5000.00: it must be in another unit (the file gives dollars for one unit",
 		`{"gpt-4o":{"input_cost_per_token":-1e-6,"output_cost_per_token":1e-05}}`: "negative",
 		`{"mine":{"input_cost_per_token":2.5,"output_cost_per_token":10}}`:        "1 of 1 prices cannot be meant, the first that of mine",
 	} {

@@ -19,7 +19,7 @@ type offer struct {
 }
 
 // offers lists every model there is to call: the exact names of the configuration, for each pattern the models of the
-// catalog it catches, and what else the keys name. Sorted by name.
+// catalog it catches (see listedBy), and what else the keys name. Sorted by name.
 func (c *Config) offers(catalog *cost.Catalog) []offer {
 	models := c.models()
 	var out []offer
@@ -37,7 +37,7 @@ func (c *Config) offers(catalog *cost.Catalog) []offer {
 	}
 	caught := map[string]bool{}
 	for _, known := range catalog.Known() {
-		if m := longest(models, known.Name); m != nil {
+		if m := longest(models, known.Name); m != nil && listedBy(m.Pattern, known.Name) {
 			caught[m.Pattern] = true
 			add(known.Name, *m)
 		}
@@ -60,6 +60,12 @@ func (c *Config) offers(catalog *cost.Catalog) []offer {
 	}
 	slices.SortFunc(out, func(a, b offer) int { return cmp.Compare(a.name, b.name) })
 	return out
+}
+
+// listedBy reports whether a model of the price list is worth a line for a pattern that catches it. A price file names
+// thousands as vendor/model, which mean something only where the pattern names the vendor.
+func listedBy(pattern, name string) bool {
+	return !strings.Contains(name, "/") || strings.Contains(pattern, "/")
 }
 
 // longest finds the model a name belongs to: the exact one, else the longest pattern that matches.

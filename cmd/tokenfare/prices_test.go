@@ -42,6 +42,7 @@ func TestWherePricesAreFrom(t *testing.T) {
 	config := priceFiles(t, `
 models:
   "*": {}
+  "vendor/*": {}
   mine: { price: { input: $3, output: $9 } }
   renamed: { model: gpt-4o }
 `)
