@@ -5,8 +5,9 @@ type Basis uint8
 
 // The bases, from the firmest to the weakest. An estimate has the weakest that applies.
 const (
-	Exact       Basis = iota // text only, counted with the model's own vocabulary, output limited by the caller
-	Approximate              // the vocabulary is a guess, or some parts (tools, schemas, images, audio, files) have no published count
+	Exact       Basis = iota // text counted with the model's own vocabulary, output limited by the caller
+	Formula                  // some parts follow a formula that is published or well measured: images of known size
+	Approximate              // the vocabulary is a guess, or nobody has published how some part is counted: schemas, files
 	Assumed                  // the caller gave no output limit, so MaxOutput is an assumption
 )
 
@@ -15,6 +16,8 @@ func (b Basis) String() string {
 	switch b {
 	case Exact:
 		return "exact"
+	case Formula:
+		return "formula"
 	case Approximate:
 		return "approximate"
 	default:
@@ -28,11 +31,8 @@ type Estimate struct {
 	MaxOutput int64        // the most output tokens, all choices together
 	Basis     Basis        // how far the two can be trusted
 	ByPart    [Parts]int64 // Input by the part it comes from; sums to Input
+	BasisOf   [Parts]Basis // how far each part can be trusted
 }
-
-// DefaultImageTokens is charged for an image where the model's own figure is unknown: somewhat above the 4916 tokens
-// that a full 2048 x 2048 image costs with the current patch models (64 x 64 patches, 1.2 tokens each).
-const DefaultImageTokens = 5_000
 
 // What the provider's rendering adds to a chat. The first three are from the OpenAI cookbook,
 // How_to_count_tokens_with_tiktoken: each message is <|start|>role<|message|>content<|end|>, a name takes one token more,
@@ -47,40 +47,68 @@ const (
 )
 
 // Estimate is what r may use when it is sent to m. Text is counted with m's vocabulary; chat overhead follows the
-// provider's published formula; tools and schemas count as their compact JSON; an image costs m.ImageTokens; audio and
-// files are bounded by their size (a token for four characters of audio, for each character of a file). Output is the caller's limit for each choice, or m.DefaultOutput where there is none.
-// Sums saturate. It is safe for concurrent use and takes time in proportion to the text.
+// provider's published formula; tools and schemas count as their compact JSON; images of known size follow the formula
+// of m's family, others cost m.ImageTokens; audio and files are bounded by their size (a token for four characters of
+// audio, for each character of a file). Output is the caller's limit for each choice, or m.DefaultOutput where there is
+// none. Sums saturate. It is safe for concurrent use and takes time in proportion to the text.
 func (e *Estimator) Estimate(r Request, m Model) Estimate {
 	var est Estimate
-	add := func(p Part, n int64) {
-		if int(p) >= Parts {
-			p = PartOther
-		}
-		n = min(max(0, n), maxTokens-est.Input) // keeps the parts' sum equal to Input when it saturates
-		est.ByPart[p] += n
-		est.Input += n
-	}
 	counter := e.counter(m.Encoding)
 	for _, text := range r.Text {
-		add(text.Part, counter.Count(text.S))
+		basis := Exact
+		if !m.KnownEncoding || text.Part == PartSchema || text.Part == PartTools {
+			basis = Approximate
+		}
+		est.add(text.Part, counter.Count(text.S), basis)
 	}
-	add(PartOther, r.TokenIDs)
-	add(PartOverhead, overhead(r))
-	add(PartImages, saturatingMul(int64(max(0, r.Images)), imageTokens(m)))
-	add(PartAudio, audioTokens(r.AudioBytes))
-	add(PartFiles, r.FileBytes)
-
-	choices, output := max(1, r.Choices), max(0, m.DefaultOutput)
-	if r.HasMaxOutput {
-		output = max(0, r.MaxOutput)
+	est.add(PartOther, r.TokenIDs, Exact)
+	est.add(PartOverhead, overhead(r), Exact)
+	for _, image := range r.Images {
+		n, formula := image.tokens(m)
+		est.add(PartImages, n, formulaIf(formula))
 	}
-	est.MaxOutput = min(maxTokens, saturatingMul(output, choices))
-	est.Basis = basis(r, m, est)
+	est.add(PartAudio, audioTokens(r.AudioBytes), Approximate)
+	est.add(PartFiles, r.FileBytes, Approximate)
+	est.output(r, m)
 	return est
 }
 
 // maxTokens is where token counts saturate: far above any call, and the sum of input and output still fits an int64.
 const maxTokens = 1 << 61
+
+// add counts n tokens to a part; what is nothing leaves its basis alone.
+func (e *Estimate) add(p Part, n int64, b Basis) {
+	if n <= 0 {
+		return
+	}
+	if int(p) >= Parts {
+		p = PartOther
+	}
+	n = min(n, maxTokens-e.Input) // keeps the parts' sum equal to Input when it saturates
+	e.ByPart[p] += n
+	e.Input += n
+	e.BasisOf[p] = max(e.BasisOf[p], b)
+	e.Basis = max(e.Basis, b)
+}
+
+// output bounds the output.
+func (e *Estimate) output(r Request, m Model) {
+	most := max(0, m.DefaultOutput)
+	switch {
+	case r.HasMaxOutput:
+		most = max(0, r.MaxOutput)
+	case most > 0: // models without output need no limit
+		e.Basis = Assumed
+	}
+	e.MaxOutput = min(maxTokens, saturatingMul(most, max(1, r.Choices)))
+}
+
+func formulaIf(follows bool) Basis {
+	if follows {
+		return Formula
+	}
+	return Approximate
+}
 
 func overhead(r Request) int64 {
 	var n int64
@@ -94,13 +122,6 @@ func overhead(r Request) int64 {
 	return n
 }
 
-func imageTokens(m Model) int64 {
-	if m.ImageTokens > 0 {
-		return m.ImageTokens
-	}
-	return DefaultImageTokens
-}
-
 // audioTokens bounds the tokens of inline audio by its size: one for each four characters of base64, which are three
 // bytes. Audio takes 10 tokens a second (20 in an assistant's message), so even the tightest codecs stay far below.
 func audioTokens(chars int64) int64 {
@@ -108,17 +129,4 @@ func audioTokens(chars int64) int64 {
 		return 0
 	}
 	return (chars-1)/4 + 1
-}
-
-func basis(r Request, m Model, est Estimate) Basis {
-	hasOutput := r.HasMaxOutput || m.DefaultOutput <= 0 // models without output need no limit
-	flat := est.ByPart[PartTools] + est.ByPart[PartSchema] + est.ByPart[PartImages] + est.ByPart[PartAudio] + est.ByPart[PartFiles]
-	switch {
-	case !hasOutput:
-		return Assumed
-	case !m.KnownEncoding || flat > 0 || r.Tools > 0:
-		return Approximate
-	default:
-		return Exact
-	}
 }

@@ -75,11 +75,11 @@ func TestEstimate(t *testing.T) {
 			cost.Estimate{Input: 1, MaxOutput: 100, Basis: cost.Approximate, ByPart: parts(cost.PartSchema, 1)},
 		},
 		{
-			"images", "gpt-4o", limited(cost.Request{Images: 2}),
+			"images", "gpt-4o", limited(cost.Request{Images: make([]cost.Image, 2)}),
 			cost.Estimate{Input: 2890, MaxOutput: 100, Basis: cost.Approximate, ByPart: parts(cost.PartImages, 2890)},
 		},
 		{
-			"images of an unknown model", "llava", limited(cost.Request{Images: 2}),
+			"images of an unknown model", "llava", limited(cost.Request{Images: make([]cost.Image, 2)}),
 			cost.Estimate{Input: 2 * cost.DefaultImageTokens, MaxOutput: 100, Basis: cost.Approximate, ByPart: parts(cost.PartImages, 2*cost.DefaultImageTokens)},
 		},
 		{
@@ -103,6 +103,7 @@ func TestEstimate(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := cost.NewEstimator().Estimate(c.request, catalog(t).Model(c.model))
+			got.BasisOf = c.want.BasisOf // tested with the parts
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -122,10 +123,10 @@ func TestEstimateOfAbsurdNumbers(t *testing.T) {
 	const most = math.MaxInt64
 	for _, r := range []cost.Request{
 		{
-			TokenIDs: most, AudioBytes: most, FileBytes: most, Messages: math.MaxInt, Names: math.MaxInt, Tools: math.MaxInt, Images: math.MaxInt,
+			TokenIDs: most, AudioBytes: most, FileBytes: most, Messages: math.MaxInt, Names: math.MaxInt, Tools: math.MaxInt, Images: []cost.Image{{Width: most, Height: most}, {Width: -most, Height: 1}},
 			HasMaxOutput: true, MaxOutput: most, Choices: most,
 		},
-		{TokenIDs: -1, AudioBytes: -most, FileBytes: -1, Messages: -1, Names: -1, Tools: -1, Images: -1, HasMaxOutput: true, MaxOutput: -1, Choices: -1},
+		{TokenIDs: -1, AudioBytes: -most, FileBytes: -1, Messages: -1, Names: -1, Tools: -1, HasMaxOutput: true, MaxOutput: -1, Choices: -1},
 		{Choices: most, Text: []cost.Text{{S: "\xff\xfe\xed\xa0\x80"}}},
 	} {
 		for _, m := range []cost.Model{{}, {Encoding: "none", DefaultOutput: -4, ImageTokens: -4}, {DefaultOutput: most, ImageTokens: most}, catalog(t).Model("gpt-4o")} {
@@ -164,10 +165,10 @@ func TestNamesOfPartsAndBases(t *testing.T) {
 	for p := range cost.Parts {
 		seen[cost.Part(p).String()] = true
 	}
-	for _, b := range []cost.Basis{cost.Exact, cost.Approximate, cost.Assumed} {
+	for _, b := range []cost.Basis{cost.Exact, cost.Formula, cost.Approximate, cost.Assumed} {
 		seen[b.String()] = true
 	}
-	if len(seen) != cost.Parts+3 {
+	if len(seen) != cost.Parts+4 {
 		t.Errorf("names are not distinct: %v", seen)
 	}
 }

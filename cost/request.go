@@ -49,15 +49,15 @@ type Text struct {
 // Request holds the facts of a call that an estimate needs, whatever endpoint they came from. Counts are never
 // negative; a negative one is read as zero.
 type Request struct {
-	Model      string // as the caller wrote it
-	Text       []Text // every string that is billed as input
-	TokenIDs   int64  // input given as token numbers: each is one token (in PartOther)
-	Messages   int    // chat messages; 0 for endpoints without messages (then no reply priming is added)
-	Names      int    // messages that carry a name
-	Tools      int    // tool and function definitions
-	Images     int    // images in all messages
-	AudioBytes int64  // size of inline audio as it stands in the request (base64 characters)
-	FileBytes  int64  // size of inline files as they stand in the request (base64 characters)
+	Model      string  // as the caller wrote it
+	Text       []Text  // every string that is billed as input
+	TokenIDs   int64   // input given as token numbers: each is one token (in PartOther)
+	Messages   int     // chat messages; 0 for endpoints without messages (then no reply priming is added)
+	Names      int     // messages that carry a name
+	Tools      int     // tool and function definitions
+	Images     []Image // in all messages
+	AudioBytes int64   // size of inline audio as it stands in the request (base64 characters)
+	FileBytes  int64   // size of inline files as they stand in the request (base64 characters)
 
 	HasMaxOutput bool  // whether the caller limited the output
 	MaxOutput    int64 // that limit in tokens, for each choice: the largest of the members given

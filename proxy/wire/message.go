@@ -1,6 +1,10 @@
 package wire
 
-import "github.com/tokenfare/tokenfare/cost"
+import (
+	"bytes"
+
+	"github.com/tokenfare/tokenfare/cost"
+)
 
 func (r *reader) messages() error {
 	if r.next() != '[' {
@@ -38,6 +42,7 @@ func (r *reader) messageMember(name string) error {
 type contentPart struct {
 	kind              string
 	image             bool
+	detail            cost.Detail
 	url, audio, inlay span // strings not yet counted: an image's address, base64 of audio, base64 of a file
 }
 
@@ -57,7 +62,7 @@ func (r *reader) part() error {
 	}
 	facts := &r.req.Cost
 	if p.image || p.kind == "image_url" {
-		facts.Images++
+		facts.Images = append(facts.Images, cost.ImageOf(r.content(p.url), p.detail))
 	}
 	facts.AudioBytes += p.audio.quoted()
 	facts.FileBytes += p.inlay.quoted()
@@ -88,11 +93,11 @@ func (r *reader) partMember(p *contentPart, name string) error {
 		if r.next() == '"' { // not OpenAI's form, but servers take it
 			return r.later(&p.url)
 		}
-		return r.attachment(imageShape, "url", &p.url)
+		return r.attachment(imageShape, "url", p, &p.url)
 	case "input_audio":
-		return r.attachment(audioShape, "data", &p.audio)
+		return r.attachment(audioShape, "data", p, &p.audio)
 	case "file":
-		return r.attachment(fileShape, "file_data", &p.inlay)
+		return r.attachment(fileShape, "file_data", p, &p.inlay)
 	case "file_id":
 		return r.fileID()
 	default:
@@ -101,7 +106,7 @@ func (r *reader) partMember(p *contentPart, name string) error {
 }
 
 // attachment reads the object that holds an image, audio or a file, and leaves its data for later.
-func (r *reader) attachment(s *shape, data string, at *span) error {
+func (r *reader) attachment(s *shape, data string, p *contentPart, at *span) error {
 	if r.next() != '{' {
 		return r.countAll(cost.PartMessages)
 	}
@@ -111,12 +116,30 @@ func (r *reader) attachment(s *shape, data string, at *span) error {
 			return r.later(at)
 		case name == "file_id":
 			return r.fileID()
-		case name == "detail" || name == "format": // a word that selects, not text
-			return r.keyword(cost.PartMessages, "auto", "low", "high", "original", "wav", "mp3")
+		case name == "detail":
+			return r.detail(&p.detail)
+		case name == "format": // a word that selects, not text
+			return r.keyword(cost.PartMessages, "wav", "mp3")
 		default:
 			return r.countAll(cost.PartMessages)
 		}
 	})
+}
+
+// detail reads how closely to look at an image: a word that selects, not text.
+func (r *reader) detail(d *cost.Detail) error {
+	if r.next() != '"' {
+		return r.countAll(cost.PartMessages)
+	}
+	at, err := r.scalar()
+	if err != nil {
+		return err
+	}
+	word := r.text(at)
+	if *d = cost.DetailNamed(word); *d == cost.OtherDetail {
+		r.count(cost.PartMessages, word)
+	}
+	return nil
 }
 
 func (r *reader) fileID() error {
@@ -130,6 +153,19 @@ func (r *reader) fileID() error {
 func (r *reader) later(at *span) (err error) {
 	*at, err = r.scalar()
 	return err
+}
+
+// content is the decoded text of a string that was left for later. It is a part of the body unless there are escapes in
+// it, which base64 does not need but some clients write.
+func (r *reader) content(at span) []byte {
+	if at == (span{}) {
+		return nil
+	}
+	quoted := r.body[at.start:at.end]
+	if bytes.IndexByte(quoted, '\\') >= 0 {
+		return appendUnescaped(nil, quoted[1:len(quoted)-1])
+	}
+	return quoted[1 : len(quoted)-1]
 }
 
 func (r *reader) countUnless(skip bool, at span) {

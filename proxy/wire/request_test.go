@@ -92,7 +92,7 @@ func TestReadChatCollectsWhatTheCallMayCost(t *testing.T) {
 			{Part: cost.PartOther, S: "w"},
 			{Part: cost.PartOther, S: "secret prompt"},
 		},
-		TokenIDs: 3, Messages: 4, Names: 1, Tools: 1, Images: 1, AudioBytes: 8, FileBytes: 4,
+		TokenIDs: 3, Messages: 4, Names: 1, Tools: 1, Images: []cost.Image{{Detail: cost.LowDetail}}, AudioBytes: 8, FileBytes: 4,
 		HasMaxOutput: true, MaxOutput: 20, Choices: 3,
 	}
 	if diff := cmp.Diff(want, req.Cost); diff != "" {
@@ -187,8 +187,8 @@ func TestReadChatCountsImagesWhateverThePartSays(t *testing.T) {
 		`{"type":"image_url"}`,
 	} {
 		req := read(t, `{"model":"m","messages":[{"content":[`+part+`]}]}`)
-		if req.Cost.Images != 1 {
-			t.Errorf("%s: %d images, want 1", part, req.Cost.Images)
+		if n := len(req.Cost.Images); n != 1 {
+			t.Errorf("%s: %d images, want 1", part, n)
 		}
 	}
 }

@@ -1,0 +1,66 @@
+package cost
+
+import (
+	"bytes"
+	"encoding/base64"
+)
+
+// payload is a file as it stands in a request: base64, of which only what is asked for is decoded.
+type payload struct {
+	text []byte // without padding
+}
+
+// dataURL is the payload of a data: URL (RFC 2397) that is in base64.
+func dataURL(url []byte) (payload, bool) {
+	const mostType = 1 << 10 // bytes before the data
+	scheme, ending := []byte("data:"), []byte(";base64")
+	comma := bytes.IndexByte(url[:min(len(url), mostType)], ',')
+	if comma < len(scheme)+len(ending) || !bytes.EqualFold(url[:len(scheme)], scheme) ||
+		!bytes.EqualFold(url[comma-len(ending):comma], ending) {
+		return payload{}, false
+	}
+	return payloadOf(url[comma+1:]), true
+}
+
+// payloadOf is the payload that base64 text stands for.
+func payloadOf(text []byte) payload {
+	for range 2 {
+		text = bytes.TrimSuffix(text, []byte("="))
+	}
+	return payload{text}
+}
+
+// size is how many bytes it has.
+func (p payload) size() int64 { return int64(base64.RawStdEncoding.DecodedLen(len(p.text))) }
+
+// read decodes what stands from byte at on into dst, and says how many bytes it found: fewer than dst has where the
+// payload ends, or where it is not base64 in one of the two usual alphabets. It takes time in proportion to dst alone.
+func (p payload) read(dst []byte, at int64) (n int) {
+	if at < 0 || at >= p.size() {
+		return 0
+	}
+	for group := at / 3; n < len(dst); group++ {
+		from := int(group) * 4
+		if from >= len(p.text) {
+			return n
+		}
+		quad := p.text[from:min(from+4, len(p.text))]
+		var three [3]byte
+		got, err := base64.RawStdEncoding.Decode(three[:], quad)
+		if err != nil {
+			got, err = base64.RawURLEncoding.Decode(three[:], quad)
+		}
+		if err != nil || got < base64.RawStdEncoding.DecodedLen(len(quad)) { // the decoder skips line ends; we do not
+			return n
+		}
+		skip := 0
+		if group == at/3 {
+			skip = int(at % 3)
+		}
+		if skip >= got {
+			return n
+		}
+		n += copy(dst[n:], three[skip:got])
+	}
+	return n
+}
