@@ -51,15 +51,15 @@ func hostile(tb testing.TB) []text {
 			}
 		})},
 		{"base64", base64.StdEncoding.EncodeToString([]byte(bytes(megabyte/4*3, anyByte)))},
-		{"CJK-without-breaks", runes(func() rune { return rune(0x4e00 + random.IntN(0x9fa5-0x4e00)) })},
-		{"CJK-common-without-breaks", runes(func() rune { return common[random.IntN(len(common))] })},
+		{"CJK-rare-characters", runes(func() rune { return rune(0x4e00 + random.IntN(0x9fa5-0x4e00)) })},
+		{"CJK-common-characters", runes(func() rune { return common[random.IntN(len(common))] })},
 		{"one-CJK-character", repeat("日")},
 		{"ab", repeat("ab")},
 		{"random-letters", bytes(megabyte, func() byte { return 'a' + byte(random.IntN(26)) })},
 		{"digits", bytes(megabyte, func() byte { return '0' + byte(random.IntN(10)) })},
 		{"punctuation", bytes(megabyte, func() byte { return punctuation[random.IntN(len(punctuation))] })},
 		{"one-mark", repeat("^")},
-		{"marks-on-a-letter", repeat("\u0301")},
+		{"combining-marks", repeat("\u0301")},
 		{"emoji", repeat("🎉")},
 		{"NUL", repeat("\x00")},
 	}
