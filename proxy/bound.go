@@ -19,7 +19,7 @@ func (x *exchange) outputBounds(ctx context.Context, counted draws) ([]int64, er
 	}
 	x.inserts = true
 	ceiling := min(fit/x.choices, x.modelOutput())
-	ordinary := min(max(1, x.facts.DefaultOutput), ceiling)
+	ordinary := min(max(1, x.defaultOutput()), ceiling)
 	generous := ordinary
 	if x.facts.MaxOutput > 0 {
 		left, err := x.outputLeft(ctx, counted)
@@ -34,6 +34,26 @@ func (x *exchange) outputBounds(ctx context.Context, counted draws) ([]int64, er
 		return []int64{ordinary * x.choices}, nil
 	}
 	return []int64{generous * x.choices, ordinary * x.choices}, nil
+}
+
+// defaultOutput is the model's, or what nearly all of its answers were content with, if that is wanted and known.
+func (x *exchange) defaultOutput() int64 {
+	if x.route.LearnOutput {
+		if learned, ok := x.server.learner.Output(x.facts.Name, nearlyAll); ok {
+			return learned
+		}
+	}
+	return x.facts.DefaultOutput
+}
+
+// nearlyAll is the share of answers that a learned default must not cut short.
+const nearlyAll = 0.99
+
+// learn takes what the upstream reported of a call that ended well.
+func (x *exchange) learn() {
+	if u := x.outcome.usage; x.outcome.ending == "complete" && x.outcome.basis == chargeReported {
+		x.server.learner.Observe(x.facts.Name, x.estimate.Input, u.Input, u.Output/x.choices)
+	}
 }
 
 // outputThatFits returns the largest output that every budget could hold if nothing were used, and whether any budget cares.

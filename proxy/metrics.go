@@ -25,6 +25,7 @@ type metrics struct {
 	settled      *prometheus.CounterVec
 	spent        *prometheus.CounterVec
 	overshoot    *prometheus.CounterVec
+	errorRatio   *prometheus.HistogramVec
 	endings      *prometheus.CounterVec
 	earlyRetries *prometheus.CounterVec
 	rejected     *prometheus.CounterVec
@@ -35,6 +36,9 @@ type metrics struct {
 
 // From a refusal to a long reasoning answer.
 var requestBuckets = []float64{.001, .005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200}
+
+// Closest around 1, which is an estimate without error.
+var ratioBuckets = []float64{.5, .75, .9, .95, .98, .99, .995, 1, 1.005, 1.01, 1.02, 1.05, 1.1, 1.25, 1.5, 2, 4}
 
 // mostBudgets is how many budgets have series of their own. The configuration decides how many there are; this is what a server
 // that scrapes should never see.
@@ -60,8 +64,11 @@ func newMetrics(s *Server, reg prometheus.Registerer) (*metrics, error) {
 		estimated: counter("tokenfare_estimated_tokens_total", "Tokens reserved before calls, by kind: input or output.", "key", "kind"),
 		settled: counter("tokenfare_settled_tokens_total", "Tokens charged after calls, by kind: input, cached_input (part of input), output, "+
 			"reasoning (part of output).", "key", "kind"),
-		spent:        counter("tokenfare_settled_dollars_total", "Dollars charged after calls.", "key"),
-		overshoot:    counter("tokenfare_overshoot_tokens_total", "Tokens used beyond what was reserved for them.", "key"),
+		spent:     counter("tokenfare_settled_dollars_total", "Dollars charged after calls.", "key"),
+		overshoot: counter("tokenfare_overshoot_tokens_total", "Tokens used beyond what was reserved for them.", "key"),
+		errorRatio: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "tokenfare_estimate_error_ratio", Help: "Input tokens reported by the upstream for each token estimated.", Buckets: ratioBuckets,
+		}, []string{"model"}),
 		endings:      counter("tokenfare_endings_total", "How calls ended and what their charge rests on.", "ending", "basis"),
 		earlyRetries: counter("tokenfare_early_retries_total", "Refused requests that came again before the time they were told.", "key"),
 		rejected:     counter("tokenfare_upstream_rejections_total", "Answers 401 or 403 of an upstream to this proxy's own key.", "upstream"),
@@ -70,7 +77,7 @@ func newMetrics(s *Server, reg prometheus.Registerer) (*metrics, error) {
 		settleFailed: prometheus.NewCounter(prometheus.CounterOpts{Name: "tokenfare_settle_failures_total", Help: "Settlements that the limiter could not take."}),
 	}
 	for _, c := range []prometheus.Collector{
-		m.requests, m.duration, m.firstByte, m.estimated, m.settled, m.spent, m.overshoot, m.endings,
+		m.requests, m.duration, m.firstByte, m.estimated, m.settled, m.spent, m.overshoot, m.errorRatio, m.endings,
 		m.earlyRetries, m.rejected, m.listFailures, m.panics, m.settleFailed, &levels{server: s},
 	} {
 		if err := reg.Register(c); err != nil {
@@ -156,6 +163,9 @@ func (m *metrics) finished(rec *record, now time.Time) {
 	m.settled.WithLabelValues(rec.key, "reasoning").Add(float64(u.Reasoning))
 	m.spent.WithLabelValues(rec.key).Add(float64(x.outcome.cost) / 1e9)
 	m.overshoot.WithLabelValues(rec.key).Add(float64(x.outcome.over))
+	if x.outcome.basis == chargeReported && x.estimate.Input > 0 {
+		m.errorRatio.WithLabelValues(model).Observe(float64(u.Input) / float64(x.estimate.Input))
+	}
 }
 
 // budgetLevels reads the budgets of the current policy when they are scraped.

@@ -267,7 +267,7 @@ func TestAnEarlyRetryIsNoticed(t *testing.T) {
 	}
 }
 
-// metric is the value of a counter or gauge whose labels, given as name, value pairs, are those; there must be one.
+// metric is the value of a counter or gauge, or how much a histogram has seen, whose labels, given as name, value pairs, are those; there must be one.
 func (h *house) metric(name string, labels ...string) float64 {
 	h.t.Helper()
 	families, err := h.registry.Gather()
@@ -289,7 +289,7 @@ func (h *house) metric(name string, labels ...string) float64 {
 				same = same && has[labels[i]] == labels[i+1]
 			}
 			if same {
-				found = append(found, m.GetCounter().GetValue()+m.GetGauge().GetValue())
+				found = append(found, m.GetCounter().GetValue()+m.GetGauge().GetValue()+float64(m.GetHistogram().GetSampleCount()))
 			}
 		}
 	}

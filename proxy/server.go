@@ -43,6 +43,7 @@ type Server struct {
 	relay    *httputil.ReverseProxy
 	metrics  *metrics
 	memo     memo
+	learner  cost.Learner
 	gate     bodyGate
 	counting chan struct{} // a place for each long prompt that is being counted
 	draining atomic.Bool

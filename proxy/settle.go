@@ -122,6 +122,7 @@ func (x *exchange) end(why cause) {
 			}
 		}
 		x.outcome = x.judge(why, report)
+		x.learn()
 	})
 }
 

@@ -52,6 +52,7 @@ type ModelSpec struct {
 	Reasoning     *bool
 	Price         *cost.Price
 	Unpriced      Unpriced // what a model costs whose price is not known
+	LearnOutput   bool     // once enough calls were seen, what they produced goes before DefaultOutput
 }
 
 // Unpriced says what to do with calls for a model whose price is not known.

@@ -25,7 +25,9 @@ func (c *Config) compile() (proxy.Spec, []string, error) {
 		spec.Upstreams = append(spec.Upstreams, u.spec(c.Timeouts.Headers))
 	}
 	for _, m := range c.models() {
-		spec.Models = append(spec.Models, m.spec(c.Unpriced))
+		made := m.spec(c.Unpriced)
+		made.LearnOutput = c.Learned
+		spec.Models = append(spec.Models, made)
 	}
 	for _, k := range c.Keys {
 		spec.Keys = append(spec.Keys, proxy.KeySpec{

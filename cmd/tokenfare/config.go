@@ -23,6 +23,7 @@ type Config struct {
 	Store     StoreConfig
 	Prices    string         // path of a price file; empty: the built-in list alone
 	Unpriced  proxy.Unpriced // what models cost whose price is not known
+	Learned   bool           // calls without an output limit are given what the model's answers have been content with
 	Timeouts  TimeoutsConfig
 
 	MaxBody     int64 // bytes of one request body

@@ -303,3 +303,19 @@ func FuzzConfig(f *testing.F) {
 		}
 	})
 }
+
+func TestDefaultOutputIsCompiled(t *testing.T) {
+	for word, learned := range map[string]bool{"fixed": false, "learned": true} {
+		for _, models := range []string{"", "models: { gpt-5.4: {}, \"*\": {} }\n"} {
+			spec, _ := compileTest(t, parseTest(t, "default_output: "+word+"\nupstreams: { up: { url: \"http://127.0.0.1:1/v1\" } }\n"+models))
+			for _, m := range spec.Models {
+				if m.LearnOutput != learned {
+					t.Errorf("%s, %s: %+v", word, models, m)
+				}
+			}
+			if len(spec.Models) == 0 {
+				t.Errorf("%s: no models", word)
+			}
+		}
+	}
+}

@@ -128,6 +128,7 @@ func (c *Config) decode(s *source, out *problems) {
 		{"timeouts", func(v *yaml.Node) { c.decodeTimeouts(d, v) }},
 		{"prices", func(v *yaml.Node) { c.decodePrices(d, v) }},
 		{"unpriced", func(v *yaml.Node) { c.decodeUnpriced(d, v) }},
+		{"default_output", func(v *yaml.Node) { c.Learned = d.choice(v, "default_output", "fixed", "learned") == "learned" }},
 		{"max_body", func(v *yaml.Node) { set(&c.MaxBody, d.bytes(v, "max_body")) }},
 		{"max_buffered", func(v *yaml.Node) {
 			set(&c.MaxBuffered, d.bytes(v, "max_buffered"))
@@ -154,7 +155,7 @@ func (c *Config) shared(d *decoder) []member {
 }
 
 // mainMembers are those that only the main file may hold.
-var mainMembers = []string{"listen", "admin", "tls", "timezone", "help", "upstreams", "store", "timeouts", "prices", "unpriced", "max_body", "max_buffered", "include"}
+var mainMembers = []string{"listen", "admin", "tls", "timezone", "help", "upstreams", "store", "timeouts", "prices", "unpriced", "default_output", "max_body", "max_buffered", "include"}
 
 // decodeIncluded reads an included file into c.
 func (c *Config) decodeIncluded(s *source, out *problems) {
