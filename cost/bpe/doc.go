@@ -41,7 +41,7 @@
 // large table is touched (filter.go).
 //
 // Tables are made from the embedded vocabularies when an encoding is first asked for: about 11 MB for o200k_base and half
-// of that for cl100k_base. Counting allocates nothing; only a piece of more than 256 bytes that is no token needs memory,
+// of that for cl100k_base. Counting allocates nothing; only a piece of more than 64 bytes that is no token needs memory,
 // four bytes for each of its tokens, which is kept for the next.
 //
 // The counting without merging is from Hendrik van Antwerpen and Alexander Neubeck, "So many tokens, so little time",

@@ -78,7 +78,7 @@ func (v *vocab) goTogether(l, r uint32) bool {
 }
 
 // usualPiece is how long a piece may be that needs no memory of its own.
-const usualPiece = 256
+const usualPiece = 64
 
 // stepsBetween is how often a long piece asks whether to stop.
 const stepsBetween = 1 << 13
