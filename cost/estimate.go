@@ -6,7 +6,7 @@ type Basis uint8
 // The bases, from the firmest to the weakest. An estimate has the weakest that applies.
 const (
 	Exact       Basis = iota // text counted with the model's own vocabulary, output limited by the caller
-	Formula                  // some parts follow a formula that is published or well measured: images of known size
+	Formula                  // some parts follow a formula that is published or well measured: functions, images of known size
 	Approximate              // the vocabulary is a guess, or nobody has published how some part is counted: schemas, files
 	Assumed                  // the caller gave no output limit, so MaxOutput is an assumption
 )
@@ -34,20 +34,9 @@ type Estimate struct {
 	BasisOf   [Parts]Basis // how far each part can be trusted
 }
 
-// What the provider's rendering adds to a chat. The first three are from the OpenAI cookbook,
-// How_to_count_tokens_with_tiktoken: each message is <|start|>role<|message|>content<|end|>, a name takes one token more,
-// and the reply is primed with three. The tool figures are the same source's constants for the gpt-4o family; its
-// per-property constants are covered by the tools' JSON text, which is longer than the form the provider counts.
-const (
-	replyPriming   = 3
-	perMessage     = 3
-	perName        = 1
-	perTool        = 7 + 3 // func_init, prop_init
-	oncePerToolSet = 12    // func_end
-)
-
 // Estimate is what r may use when it is sent to m. Text is counted with m's vocabulary; chat overhead follows the
-// provider's published formula; tools and schemas count as their compact JSON; images of known size follow the formula
+// provider's published formula; functions count as the types that the provider makes of them, and schemas as their
+// compact JSON; images of known size follow the formula
 // of m's family, others cost m.ImageTokens; audio and files are bounded by their size (a token for four characters of
 // audio, for each character of a file). Output is the caller's limit for each choice, or m.DefaultOutput where there is
 // none. Sums saturate. It is safe for concurrent use and takes time in proportion to the text.
@@ -56,13 +45,15 @@ func (e *Estimator) Estimate(r Request, m Model) Estimate {
 	counter := e.counter(m.Encoding)
 	for _, text := range r.Text {
 		basis := Exact
-		if !m.KnownEncoding || text.Part == PartSchema || text.Part == PartTools {
+		if !m.KnownEncoding || text.Part == PartSchema {
 			basis = Approximate
 		}
 		est.add(text.Part, counter.Count(text.S), basis)
 	}
 	est.add(PartOther, r.TokenIDs, Exact)
-	est.add(PartOverhead, overhead(r), Exact)
+	est.tools(r, m, counter)
+	n, basis := overhead(r, counter)
+	est.add(PartOverhead, n, basis)
 	for _, image := range r.Images {
 		n, formula := image.tokens(m)
 		est.add(PartImages, n, formulaIf(formula))
@@ -108,18 +99,6 @@ func formulaIf(follows bool) Basis {
 		return Formula
 	}
 	return Approximate
-}
-
-func overhead(r Request) int64 {
-	var n int64
-	if r.Messages > 0 {
-		n = saturatingAdd(replyPriming, saturatingMul(int64(r.Messages), perMessage))
-	}
-	n = saturatingAdd(n, saturatingMul(int64(max(0, r.Names)), perName))
-	if r.Tools > 0 {
-		n = saturatingAdd(n, saturatingAdd(oncePerToolSet, saturatingMul(int64(r.Tools), perTool)))
-	}
-	return n
 }
 
 // audioTokens bounds the tokens of inline audio by its size: one for each four characters of base64, which are three

@@ -67,8 +67,18 @@ func TestEstimate(t *testing.T) {
 			cost.Estimate{Input: 9, MaxOutput: 100, Basis: cost.Approximate, ByPart: parts(cost.PartMessages, 3, cost.PartOverhead, 6)},
 		},
 		{
-			"tools", "gpt-4o", limited(cost.Request{Messages: 1, Names: 1, Tools: 2, Text: []cost.Text{{Part: cost.PartTools, S: `{"type":"function"}`}}}),
-			cost.Estimate{Input: 44, MaxOutput: 100, Basis: cost.Approximate, ByPart: parts(cost.PartTools, 5, cost.PartOverhead, 3+3+1+2*10+12)},
+			"a function", "gpt-4o", limited(cost.Request{Messages: 1, Names: 1, Tools: []string{`{"name":"now"}`}}),
+			// namespace| functions| {\n\n|type| now| =| ()| =>| any|;\n\n|}| //| namespace| functions
+			cost.Estimate{Input: 30, MaxOutput: 100, Basis: cost.Formula, ByPart: parts(cost.PartTools, 14, cost.PartOverhead, 3+3+1+9)},
+		},
+		{
+			"a tool that is none", "gpt-4o", limited(cost.Request{Tools: []string{`{"type":"custom"}`}}),
+			cost.Estimate{Input: 14, MaxOutput: 100, Basis: cost.Approximate, ByPart: parts(cost.PartTools, 5, cost.PartOverhead, 9)},
+		},
+		{
+			"a function behind a system message", "gpt-4o",
+			limited(cost.Request{FirstSystem: 1, Text: []cost.Text{{S: "hello"}}, Tools: []string{`{"name":"now"}`}}),
+			cost.Estimate{Input: 21, MaxOutput: 100, Basis: cost.Formula, ByPart: parts(cost.PartMessages, 1, cost.PartTools, 14, cost.PartOverhead, 9-4+1)},
 		},
 		{
 			"a schema", "gpt-4o", limited(cost.Request{Text: []cost.Text{{Part: cost.PartSchema, S: "hello"}}}),
@@ -123,10 +133,11 @@ func TestEstimateOfAbsurdNumbers(t *testing.T) {
 	const most = math.MaxInt64
 	for _, r := range []cost.Request{
 		{
-			TokenIDs: most, AudioBytes: most, FileBytes: most, Messages: math.MaxInt, Names: math.MaxInt, Tools: math.MaxInt, Images: []cost.Image{{Width: most, Height: most}, {Width: -most, Height: 1}},
+			TokenIDs: most, AudioBytes: most, FileBytes: most, Messages: math.MaxInt, Names: math.MaxInt, FunctionCalls: math.MaxInt, FunctionResults: math.MaxInt, CallTokens: most, FirstSystem: math.MaxInt, Tools: []string{"x"},
+			Images:       []cost.Image{{Width: most, Height: most}, {Width: -most, Height: 1}},
 			HasMaxOutput: true, MaxOutput: most, Choices: most,
 		},
-		{TokenIDs: -1, AudioBytes: -most, FileBytes: -1, Messages: -1, Names: -1, Tools: -1, HasMaxOutput: true, MaxOutput: -1, Choices: -1},
+		{TokenIDs: -1, AudioBytes: -most, FileBytes: -1, Messages: -1, Names: -1, FunctionCalls: -1, FunctionResults: -1, CallTokens: -most, FirstSystem: -1, Tools: []string{""}, HasMaxOutput: true, MaxOutput: -1, Choices: -1},
 		{Choices: most, Text: []cost.Text{{S: "\xff\xfe\xed\xa0\x80"}}},
 	} {
 		for _, m := range []cost.Model{{}, {Encoding: "none", DefaultOutput: -4, ImageTokens: -4}, {DefaultOutput: most, ImageTokens: most}, catalog(t).Model("gpt-4o")} {

@@ -6,7 +6,7 @@ type Part uint8
 // The parts of a request. Every input token of an Estimate belongs to exactly one of them.
 const (
 	PartMessages Part = iota // message text, names and tool calls
-	PartTools                // tool and function definitions
+	PartTools                // tool and function definitions, and the choice among them
 	PartSchema               // the JSON schema of response_format
 	PartImages               // images
 	PartAudio                // input audio
@@ -43,21 +43,26 @@ func (p Part) String() string {
 // Text is one string of a request that the provider bills as input.
 type Text struct {
 	Part Part   // where it stands; values out of range count as PartOther
-	S    string // decoded text, not its JSON form; tools and schemas as compact JSON
+	S    string // decoded text, not its JSON form; schemas as compact JSON
 }
 
 // Request holds the facts of a call that an estimate needs, whatever endpoint they came from. Counts are never
 // negative; a negative one is read as zero.
 type Request struct {
-	Model      string  // as the caller wrote it
-	Text       []Text  // every string that is billed as input
-	TokenIDs   int64   // input given as token numbers: each is one token (in PartOther)
-	Messages   int     // chat messages; 0 for endpoints without messages (then no reply priming is added)
-	Names      int     // messages that carry a name
-	Tools      int     // tool and function definitions
-	Images     []Image // in all messages
-	AudioBytes int64   // size of inline audio as it stands in the request (base64 characters)
-	FileBytes  int64   // size of inline files as they stand in the request (base64 characters)
+	Model           string   // as the caller wrote it
+	Text            []Text   // every string that is billed as input
+	TokenIDs        int64    // input given as token numbers: each is one token (in PartOther)
+	Messages        int      // chat messages; 0 for endpoints without messages (then no reply priming is added)
+	Names           int      // messages that carry a name
+	FirstSystem     int      // 1 + the index in Text of what the first system message says last; 0: there is no such message
+	FunctionResults int      // messages of the role "function"
+	FunctionCalls   int      // messages with a function_call; those with tool_calls are added by AddToolCalls
+	CallTokens      int64    // what the rendering of tool calls adds, as AddToolCalls counts it
+	Tools           []string // tool and function definitions, each as compact JSON
+	ToolChoice      string   // which tool must be called, as compact JSON: "none", {"type":"function","function":{"name":"look"}}; or empty
+	Images          []Image  // in all messages
+	AudioBytes      int64    // size of inline audio as it stands in the request (base64 characters)
+	FileBytes       int64    // size of inline files as they stand in the request (base64 characters)
 
 	HasMaxOutput bool  // whether the caller limited the output
 	MaxOutput    int64 // that limit in tokens, for each choice: the largest of the members given

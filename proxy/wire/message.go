@@ -14,21 +14,58 @@ func (r *reader) messages() error {
 		if r.next() != '{' {
 			return r.wrongType("an object")
 		}
-		r.req.Cost.Messages++
-		return r.object(messageShape, r.messageMember)
+		r.message = message{}
+		if err := r.object(messageShape, r.messageMember); err != nil {
+			return err
+		}
+		r.endMessage()
+		return nil
 	})
+}
+
+// A message collects what can only be judged once it is read, since its role may come last.
+type message struct {
+	role     string
+	lastText int // 1 + the index of the text that its content ends with
+	calls    []cost.ToolCall
+	function bool // there is a function_call
 }
 
 func (r *reader) messageMember(name string) error {
 	switch name {
+	case "role":
+		if r.next() == '"' {
+			at, err := r.scalar()
+			if err != nil {
+				return err
+			}
+			r.message.role = r.text(at)
+			r.count(cost.PartMessages, r.message.role)
+			return nil
+		}
 	case "name":
 		if r.next() == '"' {
 			r.req.Cost.Names++
 		}
 	case "content":
+		before := len(r.req.Cost.Text)
+		read := func() error { return r.countAll(cost.PartMessages) }
 		if r.next() == '[' {
-			return r.array(r.part)
+			read = func() error { return r.array(r.part) }
 		}
+		if err := read(); err != nil {
+			return err
+		}
+		if after := len(r.req.Cost.Text); after > before {
+			r.message.lastText = after
+		}
+		return nil
+	case "tool_calls":
+		return r.toolCalls()
+	case "function_call":
+		r.message.function = r.next() == '{'
+	case "tool_call_id":
+		return r.id()
 	case "audio":
 		if null, err := r.null(); null || err != nil {
 			return err
@@ -36,6 +73,24 @@ func (r *reader) messageMember(name string) error {
 		return r.fail(CodeUnsupportedMember, "%s refers to audio stored at the provider, which this proxy does not allow: send its transcript as text.")
 	}
 	return r.countAll(cost.PartMessages)
+}
+
+// endMessage adds what hangs on the message as a whole.
+func (r *reader) endMessage() {
+	facts, m := &r.req.Cost, &r.message
+	facts.Messages++
+	facts.AddToolCalls(m.calls)
+	if m.function {
+		facts.FunctionCalls++
+	}
+	switch m.role {
+	case "function":
+		facts.FunctionResults++
+	case "system", "developer":
+		if facts.FirstSystem == 0 {
+			facts.FirstSystem = m.lastText
+		}
+	}
 }
 
 // A contentPart collects what can only be judged once the whole part is read, since its type may come last.

@@ -21,9 +21,10 @@ type reader struct {
 	dec     *jsontext.Decoder
 	body    []byte
 	values  int
-	name    span   // of the member name read last
-	path    []step // where the walk stands, for error messages
-	scratch []byte // reused for decoding strings
+	name    span    // of the member name read last
+	path    []step  // where the walk stands, for error messages
+	message message // the one being read
+	scratch []byte  // reused for decoding strings
 	req     *Request
 }
 
@@ -189,23 +190,31 @@ func (r *reader) countAll(part cost.Part) error {
 
 // countJSON reads any value and counts its compact JSON text, names included.
 func (r *reader) countJSON(part cost.Part) error {
-	start := r.start()
-	if err := r.walk(func(span, bool) {}); err != nil {
-		return err
+	text, err := r.compact()
+	if err == nil {
+		r.count(part, text)
 	}
-	return r.countCompact(part, start)
+	return err
 }
 
-// countCompact counts the compact JSON text from start to where the walk stands.
-func (r *reader) countCompact(part cost.Part, start int) error {
+// compact reads any value and returns its compact JSON text.
+func (r *reader) compact() (string, error) {
+	start := r.start()
+	if err := r.walk(func(span, bool) {}); err != nil {
+		return "", err
+	}
+	return r.compactFrom(start)
+}
+
+// compactFrom is the compact JSON text from start to where the walk stands.
+func (r *reader) compactFrom(start int) (string, error) {
 	src := r.body[start:r.dec.InputOffset()]
 	compact, err := jsontext.AppendFormat(r.scratch[:0], src, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		return r.syntax(err)
+		return "", r.syntax(err)
 	}
 	r.scratch = compact
-	r.count(part, string(compact))
-	return nil
+	return string(compact), nil
 }
 
 // walk reads any value and shows the scalars in it, but no member names. It does not recurse.

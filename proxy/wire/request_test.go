@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,14 +77,10 @@ func TestReadChatCollectsWhatTheCallMayCost(t *testing.T) {
 			{Part: cost.PartMessages, S: "a.pdf"},
 			{Part: cost.PartMessages, S: "assistant"},
 			{Part: cost.PartMessages, S: "hm"},
-			{Part: cost.PartMessages, S: "call_1"},
-			{Part: cost.PartMessages, S: "function"},
+			{Part: cost.PartMessages, S: `look{"q":1}`},
 			{Part: cost.PartMessages, S: "look"},
-			{Part: cost.PartMessages, S: `{"q":1}`},
 			{Part: cost.PartMessages, S: "tool"},
-			{Part: cost.PartMessages, S: "call_1"},
 			{Part: cost.PartMessages, S: "found"},
-			{Part: cost.PartTools, S: `{"type":"function","function":{"name":"look","parameters":{"type":"object","type":"object"}}}`},
 			{Part: cost.PartSchema, S: `{"name":"s","schema":{}}`},
 			{Part: cost.PartMessages, S: "content"},
 			{Part: cost.PartMessages, S: "guess"},
@@ -92,7 +89,9 @@ func TestReadChatCollectsWhatTheCallMayCost(t *testing.T) {
 			{Part: cost.PartOther, S: "w"},
 			{Part: cost.PartOther, S: "secret prompt"},
 		},
-		TokenIDs: 3, Messages: 4, Names: 1, Tools: 1, Images: []cost.Image{{Detail: cost.LowDetail}}, AudioBytes: 8, FileBytes: 4,
+		TokenIDs: 3, Messages: 4, Names: 1, FirstSystem: 2, CallTokens: 2, ToolChoice: `"auto"`,
+		Tools:  []string{`{"type":"function","function":{"name":"look","parameters":{"type":"object","type":"object"}}}`},
+		Images: []cost.Image{{Detail: cost.LowDetail}}, AudioBytes: 8, FileBytes: 4,
 		HasMaxOutput: true, MaxOutput: 20, Choices: 3,
 	}
 	if diff := cmp.Diff(want, req.Cost); diff != "" {
@@ -136,6 +135,15 @@ func TestReadChatCountsEveryString(t *testing.T) {
 		"name":                     `{"model":"m","messages":[{"name":"SECRET"}]}`,
 		"reasoning":                `{"model":"m","messages":[{"reasoning_content":"SECRET"}]}`,
 		"unknown message member":   `{"model":"m","messages":[{"thinking":[{"t":"SECRET"}]}]}`,
+		"tool call number":         `{"model":"m","messages":[{"tool_calls":[{"id":"` + strings.Repeat("x", 60) + `SECRET"}]}]}`,
+		"tool result number":       `{"model":"m","messages":[{"tool_call_id":"` + strings.Repeat("x", 60) + `SECRET"}]}`,
+		"tool call name":           `{"model":"m","messages":[{"tool_calls":[{"function":{"name":"SECRET"}},{}]}]}`,
+		"tool call twice":          `{"model":"m","messages":[{"tool_calls":[{"function":{"name":"a","name":"SECRET"}}]}]}`,
+		"tool call type":           `{"model":"m","messages":[{"tool_calls":[{"type":"SECRET"}]}]}`,
+		"tool call member":         `{"model":"m","messages":[{"tool_calls":[{"x":["SECRET"]}]}]}`,
+		"tool call member name":    `{"model":"m","messages":[{"tool_calls":[{"` + strings.Repeat("x", 60) + `SECRET":1}]}]}`,
+		"tool calls as strings":    `{"model":"m","messages":[{"tool_calls":["SECRET"]}]}`,
+		"custom tool call":         `{"model":"m","messages":[{"tool_calls":[{"type":"custom","custom":{"name":"x","input":"SECRET"}}]}]}`,
 		"tool call":                `{"model":"m","messages":[{"tool_calls":[{"function":{"arguments":"SECRET"}}]}]}`,
 		"function call":            `{"model":"m","messages":[{"function_call":{"name":"SECRET"}}]}`,
 		"refusal part":             `{"model":"m","messages":[{"content":[{"type":"refusal","refusal":"SECRET"}]}]}`,
@@ -155,6 +163,7 @@ func TestReadChatCountsEveryString(t *testing.T) {
 		"tool schema member name":  chat(`"tools":[{"type":"custom","custom":{"SECRET":0}}]`),
 		"function":                 chat(`"functions":[{"description":"SECRET"}]`),
 		"tool choice":              chat(`"tool_choice":{"function":{"name":"SECRET"}}`),
+		"tool choice and another":  chat(`"tool_choice":"none","function_call":{"name":"SECRET"}`),
 		"tool choice word":         chat(`"tool_choice":"SECRET"`),
 		"schema":                   chat(`"response_format":{"type":"json_schema","json_schema":{"description":"SECRET"}}`),
 		"grammar":                  chat(`"response_format":{"type":"grammar","grammar":"SECRET"}`),
@@ -168,10 +177,13 @@ func TestReadChatCountsEveryString(t *testing.T) {
 	}
 	for name, body := range tests {
 		t.Run(name, func(t *testing.T) {
-			for _, text := range read(t, body).Cost.Text {
-				if strings.Contains(text.S, "SECRET") {
-					return
-				}
+			facts := read(t, body).Cost
+			texts := append(facts.Tools, facts.ToolChoice)
+			for _, text := range facts.Text {
+				texts = append(texts, text.S)
+			}
+			if slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, "SECRET") }) {
+				return
 			}
 			t.Errorf("%s: the string is not counted", body)
 		})

@@ -6,7 +6,7 @@ import (
 	"github.com/tokenfare/tokenfare/cost"
 )
 
-// tools reads the tool definitions. The provider bills them in a rendering of its own; their compact JSON is longer.
+// tools reads the tool definitions.
 func (r *reader) tools() error {
 	if null, err := r.null(); null || err != nil {
 		return err
@@ -18,7 +18,6 @@ func (r *reader) tools() error {
 		if r.next() != '{' {
 			return r.wrongType("an object")
 		}
-		r.req.Cost.Tools++
 		start := r.start()
 		known := false
 		if err := r.object(toolShape, func(name string) error {
@@ -30,7 +29,9 @@ func (r *reader) tools() error {
 		if !known {
 			return r.fail(CodeUnsupportedMember, `%s has no "type": say "function" or "custom".`)
 		}
-		return r.countCompact(cost.PartTools, start)
+		text, err := r.compactFrom(start)
+		r.req.Cost.Tools = append(r.req.Cost.Tools, text)
+		return err
 	})
 }
 
@@ -59,17 +60,24 @@ func (r *reader) functions() error {
 		return r.countAll(cost.PartTools)
 	}
 	return r.array(func() error {
-		r.req.Cost.Tools++
-		return r.countJSON(cost.PartTools)
+		text, err := r.compact()
+		r.req.Cost.Tools = append(r.req.Cost.Tools, text)
+		return err
 	})
 }
 
-// toolChoice reads tool_choice or function_call: a word, or an object that names a tool.
+// toolChoice reads tool_choice or function_call: a word, or an object that names a tool. A second one counts as JSON.
 func (r *reader) toolChoice() error {
-	if r.next() != '{' {
-		return r.keyword(cost.PartSchema, "none", "auto", "required")
+	if null, err := r.null(); null || err != nil {
+		return err
 	}
-	return r.countJSON(cost.PartSchema)
+	choice := &r.req.Cost.ToolChoice
+	if *choice != "" {
+		return r.countJSON(cost.PartTools)
+	}
+	var err error
+	*choice, err = r.compact()
+	return err
 }
 
 func (r *reader) responseFormat() error {

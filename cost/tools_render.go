@@ -1,0 +1,293 @@
+package cost
+
+import "strings"
+
+// The provider shows a model its functions as TypeScript types, not as the JSON that callers write. The form for older
+// models was found by hmarr/openai-chat-tokens, by trying definitions and reading the usage; the form for newer ones is
+// that of openai/harmony, which OpenAI publishes for gpt-oss: it differs in showing more (what describes inner
+// properties, titles, constants). What neither is known to show counts in one of two ways: a short scalar that
+// JSON Schema has a word for, such as "minimum": 1, does not count; anything else counts as the JSON it is.
+
+// A toolWriter renders definitions.
+type toolWriter struct {
+	jsonTree      // of the definition at hand
+	modern   bool // the newer form
+	shown    strings.Builder
+	rest     strings.Builder // what could not be rendered, as JSON
+}
+
+// renderTools renders definitions: what the model is shown, and the JSON of what could not be rendered.
+func renderTools(definitions []string, modern bool) (shown, rest string) {
+	w := toolWriter{modern: modern}
+	for _, definition := range definitions {
+		tree, ok := parseTree(definition)
+		if w.jsonTree = tree; !ok || !w.tool() {
+			w.leave("", definition)
+		}
+	}
+	if w.shown.Len() == 0 {
+		return "", w.rest.String()
+	}
+	return "namespace functions {\n\n" + w.shown.String() + "} // namespace functions", w.rest.String()
+}
+
+// tool renders one tool: {"type": "function", "function": {...}}, the same without a wrapper, or a bare function. It says
+// no, and has written nothing, if the tool is something else.
+func (w *toolWriter) tool() bool {
+	if w.kind(root) != '{' {
+		return false
+	}
+	function, wrapped := root, false
+	for n := range w.each(root) {
+		switch w.nodes[n].name {
+		case "type":
+			if kind, _ := w.str(n); kind != "function" {
+				return false
+			}
+		case "function":
+			function, wrapped = n, true
+		}
+	}
+	var f struct{ name, description, parameters int }
+	if w.kind(function) == '{' {
+		for n := range w.each(function) {
+			switch {
+			case w.nodes[n].name == "name" && w.kind(n) == '"':
+				f.name = n
+			case w.nodes[n].name == "description" && w.kind(n) == '"':
+				f.description = n
+			case w.nodes[n].name == "parameters" && w.kind(n) == '{':
+				f.parameters = n
+			}
+		}
+	}
+	if f.name == 0 {
+		return false
+	}
+	for n := range w.each(root) {
+		if wrapped && n != function && w.nodes[n].name != "type" {
+			w.leaveMember(n)
+		}
+	}
+	for n := range w.each(function) {
+		name := w.nodes[n].name
+		if n != f.name && n != f.description && n != f.parameters && name != "strict" && (wrapped || name != "type") {
+			w.leaveMember(n)
+		}
+	}
+	w.function(f.name, f.description, f.parameters)
+	return true
+}
+
+func (w *toolWriter) function(name, description, parameters int) {
+	if description != 0 {
+		w.comment(0, unquoted(w.raw(description)))
+	}
+	w.shown.WriteString("type " + unquoted(w.raw(name)) + " = (")
+	if parameters != 0 {
+		s := w.schema(parameters)
+		if s.verbatim {
+			w.leaveMember(parameters)
+		}
+		w.describeBeside(&s)
+		if w.nodes[s.properties].first != 0 {
+			w.shown.WriteString("_: {\n")
+			w.properties(&s, 0)
+			w.shown.WriteString("\n}")
+		}
+		w.leaveUnused(&s)
+	}
+	w.shown.WriteString(") => any;\n\n")
+}
+
+// properties renders the properties of an object, without its braces.
+func (w *toolWriter) properties(object *schema, indent int) {
+	required := w.required(object)
+	list, first := object.properties, true
+	object.properties = 0 // an object is rendered once, however often its type is named
+	for n := range w.each(list) {
+		if !first {
+			w.shown.WriteByte('\n')
+		}
+		first = false
+		s := w.schema(n)
+		w.describe(&s, indent)
+		w.indent(indent)
+		w.shown.WriteString(w.nodes[n].name)
+		if !required[w.nodes[n].name] {
+			w.shown.WriteByte('?')
+		}
+		w.shown.WriteString(": ")
+		w.typeOf(&s, indent)
+		w.shown.WriteByte(',')
+		if s.preset != 0 {
+			w.shown.WriteString(" // default: " + w.raw(s.preset))
+		}
+	}
+}
+
+// describe writes what is said of a property.
+func (w *toolWriter) describe(s *schema, indent int) {
+	switch {
+	case s.title == "":
+	case w.modern:
+		w.comment(indent, s.title+"\n\n")
+	default:
+		s.leaveShort(w, "title", s.title)
+	}
+	switch {
+	case s.description == "":
+	case w.modern || indent == 0:
+		w.comment(indent, s.description)
+	default:
+		s.leaveShort(w, "description", s.description)
+	}
+}
+
+// required are the names of the properties that must be there. Names of other things count as they stand.
+func (w *toolWriter) required(object *schema) map[string]bool {
+	if object.required == 0 {
+		return nil
+	}
+	known := make(map[string]bool)
+	for n := range w.each(object.properties) {
+		known[w.nodes[n].name] = false
+	}
+	for n := range w.each(object.required) {
+		name, ok := w.str(n)
+		if already, is := known[name]; !ok || !is || already {
+			w.leave("", w.raw(n))
+			continue
+		}
+		known[name] = true
+	}
+	object.required = 0
+	return known
+}
+
+// typeOf renders the type that a schema describes.
+func (w *toolWriter) typeOf(s *schema, indent int) {
+	switch {
+	case s.verbatim:
+		w.shown.WriteString(w.raw(s.node))
+		return
+	case s.variants != 0:
+		w.join(&s.variants, func(n int) { w.inner(n, indent) })
+	case s.choices != 0:
+		w.join(&s.choices, func(n int) { w.shown.WriteString(w.literal(n)) })
+	case s.constant != 0:
+		w.shown.WriteString(w.literal(s.constant))
+		s.constant = 0
+	case s.kinds != 0:
+		w.join(&s.kinds, func(n int) {
+			kind, _ := w.str(n)
+			w.named(s, kind, indent)
+		})
+	default:
+		w.named(s, s.kind, indent)
+	}
+	w.leaveUnused(s)
+}
+
+// leaveUnused keeps what a schema says that the rendering of its type had no use for.
+func (w *toolWriter) leaveUnused(s *schema) {
+	for _, n := range []int{s.properties, s.required, s.items, s.variants, s.choices, s.constant} {
+		if n != 0 && (w.nodes[n].first != 0 || w.kind(n) != '{' && w.kind(n) != '[') {
+			w.leaveMember(n)
+		}
+	}
+}
+
+// named renders a schema as the type of that name.
+func (w *toolWriter) named(s *schema, kind string, indent int) {
+	switch {
+	case kind == "object" || kind == "" && s.properties != 0:
+		w.shown.WriteString("{\n")
+		w.properties(s, indent+2)
+		w.shown.WriteString("\n}")
+	case (kind == "array" || kind == "") && s.items != 0:
+		items := s.items
+		s.items = 0
+		w.inner(items, indent)
+		w.shown.WriteString("[]")
+	case kind == "array":
+		w.shown.WriteString("any[]")
+	case kind == "integer":
+		w.shown.WriteString("number")
+	case kind == "":
+		w.shown.WriteString("any")
+	default:
+		w.shown.WriteString(kind)
+	}
+}
+
+// inner renders a schema that is not that of a property.
+func (w *toolWriter) inner(n, indent int) {
+	s := w.schema(n)
+	w.describeBeside(&s)
+	w.typeOf(&s, indent)
+}
+
+// describeBeside counts what is said of a schema in a place where nothing is shown to describe it.
+func (w *toolWriter) describeBeside(s *schema) {
+	if s.description != "" {
+		s.leaveShort(w, "description", s.description)
+	}
+	if s.title != "" {
+		s.leaveShort(w, "title", s.title)
+	}
+	if s.preset != 0 {
+		s.leaveShort(w, "default", w.raw(s.preset))
+	}
+}
+
+// join writes the items of a list as a union, and forgets the list.
+func (w *toolWriter) join(list *int, write func(n int)) {
+	at, first := *list, true
+	*list = 0
+	for n := range w.each(at) {
+		if !first {
+			w.shown.WriteString(" | ")
+		}
+		first = false
+		write(n)
+	}
+}
+
+// literal is a value as a type: its text in quotes, without escapes, or the number.
+func (w *toolWriter) literal(n int) string {
+	if text, ok := w.str(n); ok {
+		return `"` + text + `"`
+	}
+	return w.raw(n)
+}
+
+// comment writes each line of a text as a comment.
+func (w *toolWriter) comment(indent int, text string) {
+	for line := range strings.Lines(text) {
+		w.indent(indent)
+		if line == "\n" {
+			w.shown.WriteString("//\n")
+			continue
+		}
+		w.shown.WriteString("// " + strings.TrimSuffix(line, "\n") + "\n")
+	}
+}
+
+func (w *toolWriter) indent(n int) {
+	for range n {
+		w.shown.WriteByte(' ')
+	}
+}
+
+// leaveMember keeps a member that could not be rendered.
+func (w *toolWriter) leaveMember(n int) { w.leave(w.nodes[n].name, w.raw(n)) }
+
+// leave keeps what could not be rendered.
+func (w *toolWriter) leave(name, json string) {
+	if name != "" {
+		w.rest.WriteString(`"` + name + `":`)
+	}
+	w.rest.WriteString(json)
+	w.rest.WriteByte('\n')
+}

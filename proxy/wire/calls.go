@@ -1,0 +1,73 @@
+package wire
+
+import "github.com/tokenfare/tokenfare/cost"
+
+// plainID is how long a tool call's number may be without counting: the model is not shown it. OpenAI's have 29 bytes.
+const plainID = 64
+
+// toolCalls reads the calls that an assistant's message makes.
+func (r *reader) toolCalls() error {
+	if r.next() != '[' {
+		return r.countAll(cost.PartMessages)
+	}
+	return r.array(func() error {
+		if r.next() != '{' {
+			return r.countAll(cost.PartMessages)
+		}
+		var call cost.ToolCall
+		if err := r.members(func(name string) error { return r.toolCallMember(&call, name) }); err != nil {
+			return err
+		}
+		r.message.calls = append(r.message.calls, call)
+		return nil
+	})
+}
+
+func (r *reader) toolCallMember(call *cost.ToolCall, name string) error {
+	if len(name) > plainName {
+		r.count(cost.PartOther, name) // a text in the place of a name
+	}
+	switch {
+	case name == "id":
+		return r.id()
+	case name == "type":
+		return r.keyword(cost.PartMessages, "function", "custom")
+	case (name == "function" || name == "custom") && r.next() == '{':
+		return r.members(func(name string) error {
+			switch {
+			case name == "name" && call.Name == "":
+				return r.string(&call.Name)
+			case (name == "arguments" || name == "input") && call.Arguments == "":
+				return r.string(&call.Arguments)
+			default:
+				return r.countAll(cost.PartMessages)
+			}
+		})
+	default:
+		return r.countAll(cost.PartMessages)
+	}
+}
+
+// string reads a string; anything else counts as usual.
+func (r *reader) string(to *string) error {
+	if r.next() != '"' {
+		return r.countAll(cost.PartMessages)
+	}
+	at, err := r.scalar()
+	if err == nil {
+		*to = r.text(at)
+	}
+	return err
+}
+
+// id reads the number of a tool call.
+func (r *reader) id() error {
+	if r.next() != '"' {
+		return r.countAll(cost.PartMessages)
+	}
+	at, err := r.scalar()
+	if err == nil && at.end-at.start-2 > plainID {
+		r.count(cost.PartMessages, r.text(at))
+	}
+	return err
+}
