@@ -37,8 +37,8 @@ type Estimate struct {
 // Estimate is what r may use when it is sent to m. Text is counted with m's vocabulary; chat overhead follows the
 // provider's published formula; functions count as the types that the provider makes of them, and schemas as their
 // compact JSON; images of known size follow the formula
-// of m's family, others cost m.ImageTokens; audio and files are bounded by their size (a token for four characters of
-// audio, for each character of a file). Output is the caller's limit for each choice, or m.DefaultOutput where there is
+// of m's family, others cost m.ImageTokens; audio counts by its length; files count a token for each
+// byte, which text never exceeds and most documents stay far below. Output is the caller's limit for each choice, or m.DefaultOutput where there is
 // none. Sums saturate. It is safe for concurrent use and takes time in proportion to the text.
 func (e *Estimator) Estimate(r Request, m Model) Estimate {
 	var est Estimate
@@ -58,7 +58,9 @@ func (e *Estimator) Estimate(r Request, m Model) Estimate {
 		n, formula := image.tokens(m)
 		est.add(PartImages, n, formulaIf(formula))
 	}
-	est.add(PartAudio, audioTokens(r.AudioBytes), Approximate)
+	for _, audio := range r.Audio {
+		est.add(PartAudio, audio.tokens(), formulaIf(audio.Measured))
+	}
 	est.add(PartFiles, r.FileBytes, Approximate)
 	est.output(r, m)
 	return est
@@ -99,13 +101,4 @@ func formulaIf(follows bool) Basis {
 		return Formula
 	}
 	return Approximate
-}
-
-// audioTokens bounds the tokens of inline audio by its size: one for each four characters of base64, which are three
-// bytes. Audio takes 10 tokens a second (20 in an assistant's message), so even the tightest codecs stay far below.
-func audioTokens(chars int64) int64 {
-	if chars <= 0 {
-		return 0
-	}
-	return (chars-1)/4 + 1
 }

@@ -30,6 +30,15 @@ func payloadOf(text []byte) payload {
 	return payload{text}
 }
 
+// FileBytes is how many bytes a file has, given the string that stands for it in a request: what base64 in a data: URL
+// decodes to; the length of any other string.
+func FileBytes(data []byte) int64 {
+	if p, ok := dataURL(data); ok {
+		return p.size()
+	}
+	return int64(len(data))
+}
+
 // size is how many bytes it has.
 func (p payload) size() int64 { return int64(base64.RawStdEncoding.DecodedLen(len(p.text))) }
 

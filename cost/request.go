@@ -5,14 +5,15 @@ type Part uint8
 
 // The parts of a request. Every input token of an Estimate belongs to exactly one of them.
 const (
-	PartMessages Part = iota // message text, names and tool calls
-	PartTools                // tool and function definitions, and the choice among them
-	PartSchema               // the JSON schema of response_format
-	PartImages               // images
-	PartAudio                // input audio
-	PartFiles                // attached files
-	PartOverhead             // what the provider's rendering adds around messages and tools
-	PartOther                // every other string in the request
+	PartMessages   Part = iota // message text, names and tool calls
+	PartTools                  // tool and function definitions, and the choice among them
+	PartSchema                 // the JSON schema of response_format
+	PartImages                 // images
+	PartAudio                  // input audio
+	PartFiles                  // attached files
+	PartPrediction             // what the answer is expected to say
+	PartOverhead               // what the provider's rendering adds around messages and tools
+	PartOther                  // every other string in the request
 
 	// Parts is the number of parts: the length of Estimate.ByPart.
 	Parts = int(PartOther) + 1
@@ -33,6 +34,8 @@ func (p Part) String() string {
 		return "audio"
 	case PartFiles:
 		return "files"
+	case PartPrediction:
+		return "prediction"
 	case PartOverhead:
 		return "overhead"
 	default:
@@ -61,8 +64,8 @@ type Request struct {
 	Tools           []string // tool and function definitions, each as compact JSON
 	ToolChoice      string   // which tool must be called, as compact JSON: "none", {"type":"function","function":{"name":"look"}}; or empty
 	Images          []Image  // in all messages
-	AudioBytes      int64    // size of inline audio as it stands in the request (base64 characters)
-	FileBytes       int64    // size of inline files as they stand in the request (base64 characters)
+	Audio           []Audio  // recordings in all messages
+	FileBytes       int64    // size of all inline files, as FileBytes gives it
 
 	HasMaxOutput bool  // whether the caller limited the output
 	MaxOutput    int64 // that limit in tokens, for each choice: the largest of the members given

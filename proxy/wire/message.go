@@ -14,7 +14,7 @@ func (r *reader) messages() error {
 		if r.next() != '{' {
 			return r.wrongType("an object")
 		}
-		r.message = message{}
+		r.message = message{firstAudio: len(r.req.Cost.Audio)}
 		if err := r.object(messageShape, r.messageMember); err != nil {
 			return err
 		}
@@ -25,10 +25,11 @@ func (r *reader) messages() error {
 
 // A message collects what can only be judged once it is read, since its role may come last.
 type message struct {
-	role     string
-	lastText int // 1 + the index of the text that its content ends with
-	calls    []cost.ToolCall
-	function bool // there is a function_call
+	role       string
+	lastText   int // 1 + the index of the text that its content ends with
+	firstAudio int // the index of its first recording
+	calls      []cost.ToolCall
+	function   bool // there is a function_call
 }
 
 func (r *reader) messageMember(name string) error {
@@ -84,6 +85,10 @@ func (r *reader) endMessage() {
 		facts.FunctionCalls++
 	}
 	switch m.role {
+	case "assistant":
+		for i := m.firstAudio; i < len(facts.Audio); i++ {
+			facts.Audio[i].Assistant = true
+		}
 	case "function":
 		facts.FunctionResults++
 	case "system", "developer":
@@ -119,8 +124,10 @@ func (r *reader) part() error {
 	if p.image || p.kind == "image_url" {
 		facts.Images = append(facts.Images, cost.ImageOf(r.content(p.url), p.detail))
 	}
-	facts.AudioBytes += p.audio.quoted()
-	facts.FileBytes += p.inlay.quoted()
+	if p.audio != (span{}) {
+		facts.Audio = append(facts.Audio, cost.AudioOf(r.content(p.audio)))
+	}
+	facts.FileBytes += cost.FileBytes(r.content(p.inlay))
 	r.countUnless(p.kind == "image_url", p.url)
 	r.countUnless(p.kind == "input_audio", p.audio)
 	r.countUnless(p.kind == "file", p.inlay)
@@ -228,7 +235,3 @@ func (r *reader) countUnless(skip bool, at span) {
 		r.count(cost.PartMessages, r.text(at))
 	}
 }
-
-// quoted is the length of a quoted string between its quotes, as it stands in the body. Base64 needs no escapes; where
-// a client escapes its slashes, the length is an upper bound.
-func (s span) quoted() int64 { return int64(max(s.end-s.start-2, 0)) }

@@ -75,7 +75,8 @@ func ReadChat(body []byte) (*Request, error) {
 	}
 	if _, err := r.dec.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, badRequest(CodeInvalidJSON, "", fmt.Sprintf(
-			"The body must be one JSON object: there is more behind its end at byte %d.", r.dec.InputOffset()))
+			"The body must be one JSON object: there is more behind its end at byte %d.", r.dec.InputOffset(),
+		))
 	}
 	req.Cost.Model = req.Model
 	return req, nil
@@ -133,7 +134,7 @@ func (r *reader) chatMember(name string) error {
 	case "response_format":
 		return r.responseFormat()
 	case "prediction":
-		return r.countAll(cost.PartMessages)
+		return r.prediction()
 	case "n_predict", "num_predict", "max_new_tokens", "max_output_tokens", "use_beam_search", "models", "fallbacks",
 		"api_base", "api_key", "base_url", "extra_body", "search_parameters", "plugins", "enable_search", "data_sources", "deferred":
 		return r.foreign()

@@ -82,8 +82,7 @@ func TestReadChatCollectsWhatTheCallMayCost(t *testing.T) {
 			{Part: cost.PartMessages, S: "tool"},
 			{Part: cost.PartMessages, S: "found"},
 			{Part: cost.PartSchema, S: `{"name":"s","schema":{}}`},
-			{Part: cost.PartMessages, S: "content"},
-			{Part: cost.PartMessages, S: "guess"},
+			{Part: cost.PartPrediction, S: "guess"},
 			{Part: cost.PartOther, S: "END"},
 			{Part: cost.PartOther, S: "v"},
 			{Part: cost.PartOther, S: "w"},
@@ -91,7 +90,7 @@ func TestReadChatCollectsWhatTheCallMayCost(t *testing.T) {
 		},
 		TokenIDs: 3, Messages: 4, Names: 1, FirstSystem: 2, CallTokens: 2, ToolChoice: `"auto"`,
 		Tools:  []string{`{"type":"function","function":{"name":"look","parameters":{"type":"object","type":"object"}}}`},
-		Images: []cost.Image{{Detail: cost.LowDetail}}, AudioBytes: 8, FileBytes: 4,
+		Images: []cost.Image{{Detail: cost.LowDetail}}, Audio: []cost.Audio{{Milliseconds: 76}}, FileBytes: 4,
 		HasMaxOutput: true, MaxOutput: 20, Choices: 3,
 	}
 	if diff := cmp.Diff(want, req.Cost); diff != "" {
@@ -158,6 +157,8 @@ func TestReadChatCountsEveryString(t *testing.T) {
 		"image detail":             `{"model":"m","messages":[{"content":[{"type":"image_url","image_url":{"detail":"SECRET"}}]}]}`,
 		"url as object":            `{"model":"m","messages":[{"content":[{"type":"image_url","image_url":{"url":["SECRET"]}}]}]}`,
 		"file name":                `{"model":"m","messages":[{"content":[{"type":"file","file":{"filename":"SECRET"}}]}]}`,
+		"prediction type":          chat(`"prediction":{"type":"SECRET"}`),
+		"prediction string":        chat(`"prediction":"SECRET"`),
 		"prediction":               chat(`"prediction":{"content":[{"text":"SECRET"}]}`),
 		"tool name":                chat(`"tools":[{"type":"function","function":{"name":"SECRET"}}]`),
 		"tool schema member name":  chat(`"tools":[{"type":"custom","custom":{"SECRET":0}}]`),
@@ -202,6 +203,37 @@ func TestReadChatCountsImagesWhateverThePartSays(t *testing.T) {
 		if n := len(req.Cost.Images); n != 1 {
 			t.Errorf("%s: %d images, want 1", part, n)
 		}
+	}
+}
+
+func TestReadChatMeasuresWhatIsNotText(t *testing.T) {
+	// The header of a PNG of 320 x 240, a WAV file of one sample, and three bytes; the second with slashes escaped.
+	const png, wav = "iVBORw0KGgoAAAANSUhEUgAAAUAAAADwCAIAAAA=", `UklGRgAAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAD\/\/w==`
+	part := func(s string) string { return `{"role":"user","content":[` + s + `]}` }
+	audio := `{"type":"input_audio","input_audio":{"data":"` + wav + `","format":"wav"}}`
+	body := `{"model":"m","messages":[` + strings.Join([]string{
+		part(`{"type":"image_url","image_url":{"detail":"high","url":"data:image/png;base64,` + png + `"}}`),
+		part(`{"type":"image_url","image_url":"data:image\/png;base64,` + png + `"}`),
+		part(`{"type":"image_url","image_url":{"url":"https://x/y.png","detail":"original"}}`),
+		part(audio), `{"content":[` + audio + `],"role":"assistant"}`,
+		part(`{"type":"file","file":{"file_data":"data:text/plain;base64,AAAA","filename":"a"}}`),
+	}, ",") + `]}`
+	facts := read(t, body).Cost
+	want := cost.Request{
+		Model: "m", Messages: 6, Choices: 1, FileBytes: 3,
+		Images: []cost.Image{{Width: 320, Height: 240, Detail: cost.HighDetail}, {Width: 320, Height: 240}, {Detail: cost.OriginalDetail}},
+		Audio:  []cost.Audio{{Milliseconds: 1, Measured: true}, {Milliseconds: 1, Measured: true, Assistant: true}},
+	}
+	var text []string
+	for _, s := range facts.Text {
+		text = append(text, s.S)
+	}
+	facts.Text = nil
+	if diff := cmp.Diff(want, facts); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	if got := strings.Join(text, " "); got != "user user user user assistant user a" {
+		t.Errorf("text that counts: %s", got)
 	}
 }
 
@@ -383,7 +415,7 @@ func FuzzReadChat(f *testing.F) {
 			t.Fatalf("encoding/json reads %+v, ReadChat %+v", std, req)
 		}
 		c := req.Cost
-		if c.TokenIDs < 0 || c.AudioBytes < 0 || c.FileBytes < 0 || c.MaxOutput < 0 || c.Choices < 1 || c.Choices > maxChoices || c.MaxOutput > maxOutputTokens {
+		if c.TokenIDs < 0 || c.FileBytes < 0 || c.MaxOutput < 0 || c.Choices < 1 || c.Choices > maxChoices || c.MaxOutput > maxOutputTokens {
 			t.Fatalf("out of bounds: %+v", c)
 		}
 	})

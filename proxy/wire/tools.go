@@ -92,6 +92,19 @@ func (r *reader) responseFormat() error {
 	})
 }
 
+// prediction reads what the caller expects of the answer. What does not come true is billed, as output.
+func (r *reader) prediction() error {
+	if r.next() != '{' {
+		return r.countAll(cost.PartPrediction)
+	}
+	return r.members(func(name string) error {
+		if name == "type" {
+			return r.keyword(cost.PartPrediction, "content")
+		}
+		return r.countAll(cost.PartPrediction)
+	})
+}
+
 // keyword reads any value and counts its strings, unless it is one of words, which select and are not billed.
 func (r *reader) keyword(part cost.Part, words ...string) error {
 	if r.next() != '"' {
