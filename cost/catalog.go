@@ -13,6 +13,7 @@ type Model struct {
 	Name          string // the catalog's name for it, or the name asked for where the catalog has only its family or nothing
 	Encoding      string // the vocabulary its text is counted with, such as o200k_base
 	KnownEncoding bool   // false: Encoding is a guess, and counts are approximate
+	Ratio         Ratio  // how many tokens its text has for each that Encoding counts; 0: one
 	Reasoning     bool   // output may contain reasoning that is billed and never shown
 	Priced        bool   // false: Price says nothing
 	Price         Price

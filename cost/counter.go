@@ -25,10 +25,10 @@ func (e *Estimator) Load(encoding string) error {
 	return nil
 }
 
-// Count is the number of tokens of text for m: exact if m.KnownEncoding, else an estimate. It never fails: an encoding
+// Count is the number of tokens of text for m: exact if m.KnownEncoding, else an estimate, by m.Ratio. It never fails: an encoding
 // that is unknown counts as o200k_base.
 func (e *Estimator) Count(m Model, text string) int64 {
-	return e.counter(m.Encoding).Count(text)
+	return m.Ratio.Of(e.counter(m.Encoding).Count(text))
 }
 
 func (e *Estimator) counter(encoding string) Counter {

@@ -34,7 +34,7 @@ type Estimate struct {
 	BasisOf   [Parts]Basis // how far each part can be trusted
 }
 
-// Estimate is what r may use when it is sent to m. Text is counted with m's vocabulary; chat overhead follows the
+// Estimate is what r may use when it is sent to m. Text is counted with m's vocabulary, and multiplied by m.Ratio; chat overhead follows the
 // provider's published formula; functions count as the types that the provider makes of them, and schemas as their
 // compact JSON; images of known size follow the formula
 // of m's family, others cost m.ImageTokens; audio counts by its length; files count a token for each
@@ -50,8 +50,9 @@ func (e *Estimator) Estimate(r Request, m Model) Estimate {
 		}
 		est.add(text.Part, counter.Count(text.S), basis)
 	}
-	est.add(PartOther, r.TokenIDs, Exact)
 	est.tools(r, m, counter)
+	est.scale(m.Ratio)
+	est.add(PartOther, r.TokenIDs, Exact)
 	n, basis := overhead(r, counter)
 	est.add(PartOverhead, n, basis)
 	for _, image := range r.Images {
@@ -82,6 +83,16 @@ func (e *Estimate) add(p Part, n int64, b Basis) {
 	e.Input += n
 	e.BasisOf[p] = max(e.BasisOf[p], b)
 	e.Basis = max(e.Basis, b)
+}
+
+// scale multiplies what was counted so far.
+func (e *Estimate) scale(r Ratio) {
+	e.Input = 0
+	for p, n := range e.ByPart {
+		n = min(r.Of(n), maxTokens-e.Input)
+		e.ByPart[p] = n
+		e.Input += n
+	}
 }
 
 // output bounds the output.

@@ -103,6 +103,7 @@ func (x *exchange) hopeless(r cost.Request) error {
 	for _, text := range r.Text {
 		least += int64(len(text.S)) / longestToken
 	}
+	least = min(least, x.facts.Ratio.Of(least)) // a vocabulary of which the text has fewer tokens
 	for _, b := range x.draws.budgets {
 		if need := b.reserve(least, 0, x.facts.Price); need > b.limit.Capacity() {
 			x.estimate = cost.Estimate{Input: least}

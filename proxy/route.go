@@ -107,6 +107,9 @@ func (r *route) facts(c *cost.Catalog, asked string) cost.Model {
 	if r.ImageTokens > 0 {
 		m.ImageTokens = r.ImageTokens
 	}
+	if r.Ratio > 0 {
+		m.Ratio = r.Ratio
+	}
 	if r.DefaultOutput > 0 {
 		m.DefaultOutput = r.DefaultOutput
 	}

@@ -42,13 +42,14 @@ type GroupSpec struct {
 type ModelSpec struct {
 	Pattern       string // exact name or glob; the longest match wins
 	Upstream      string
-	As            string // the name the upstream knows the model by; empty means the caller's
-	CountsAs      string // the model whose vocabulary, price and limits apply; empty means the upstream's name
-	OutputMember  string // "max_completion_tokens" or "max_tokens"; empty means the former
-	DefaultOutput int64  // tokens
-	MaxOutput     int64  // tokens
-	Context       int64  // tokens, prompt and output together
-	ImageTokens   int64  // flat cost of one image
+	As            string     // the name the upstream knows the model by; empty means the caller's
+	CountsAs      string     // the model whose vocabulary, price and limits apply; empty means the upstream's name
+	OutputMember  string     // "max_completion_tokens" or "max_tokens"; empty means the former
+	DefaultOutput int64      // tokens
+	MaxOutput     int64      // tokens
+	Context       int64      // tokens, prompt and output together
+	ImageTokens   int64      // cost of one image whose size is not known, or whose cost does not follow from it
+	Ratio         cost.Ratio // tokens of the model's text for each that is counted; 0: one
 	Reasoning     *bool
 	Price         *cost.Price
 	Unpriced      Unpriced // what a model costs whose price is not known

@@ -94,6 +94,7 @@ type ModelConfig struct {
 
 	DefaultOutputTokens, MaxOutputTokens, ContextTokens, ImageTokens int64
 
+	Ratio     cost.Ratio // tokens of its text for each that is counted; 0: one
 	Reasoning *bool
 	Price     *cost.Price
 

@@ -90,7 +90,7 @@ upstreams:
   other: { url: "http://localhost:1" }
 models:
   fast: { upstream: other, model: big, counts_as: gpt-5, output_member: max_tokens, default_output_tokens: 8k, max_output_tokens: 16_000,
-    context_tokens: 1m, image_tokens: 85, reasoning: true, price: { input: $1.25, cached_input: 0.125, cache_write: $1.5, output: $10 } }
+    context_tokens: 1m, image_tokens: 85, ratio: 1.2, reasoning: true, price: { input: $1.25, cached_input: 0.125, cache_write: $1.5, output: $10 } }
 plans:
   team: { limits: [60 requests in any minute] }
 keys:
@@ -134,7 +134,7 @@ max_buffered: 1.5GB
 		},
 		Models: []proxy.ModelSpec{
 			{
-				Pattern: "fast", Upstream: "other", As: "big", CountsAs: "gpt-5", OutputMember: "max_tokens", DefaultOutput: 8000, MaxOutput: 16000, Context: 1_000_000, ImageTokens: 85,
+				Pattern: "fast", Upstream: "other", As: "big", CountsAs: "gpt-5", OutputMember: "max_tokens", DefaultOutput: 8000, MaxOutput: 16000, Context: 1_000_000, ImageTokens: 85, Ratio: 1_200,
 				Reasoning: &yes, Price: &cost.Price{Schedule: cost.Schedule{Rates: cost.Rates{
 					cost.Input: usd * 5 / 4, cost.CachedInput: usd / 8, cost.CacheWrite: usd * 3 / 2,
 					cost.AudioInput: usd * 5 / 4, cost.CachedAudioInput: usd * 5 / 4, cost.ImageInput: usd * 5 / 4, cost.CachedImageInput: usd * 5 / 4,

@@ -113,12 +113,15 @@ func printEstimate(out io.Writer, e *proxy.Explanation) error {
 	if !e.Facts.KnownEncoding {
 		counted += ", a guess: the model's own vocabulary is not known"
 	}
+	if e.Facts.Ratio > 0 {
+		counted += ", times " + e.Facts.Ratio.String()
+	}
 	fmt.Fprintf(w, "counted with\t%s\n", counted)
 	fmt.Fprintf(w, "basis\t%s\n\n", e.Estimate.Basis)
-	fmt.Fprintln(w, "INPUT\tTOKENS")
+	fmt.Fprintln(w, "INPUT\tTOKENS\tBASIS")
 	for part, n := range e.Estimate.ByPart {
 		if n > 0 {
-			fmt.Fprintf(w, "%s\t%d\n", cost.Part(part), n)
+			fmt.Fprintf(w, "%s\t%d\t%s\n", cost.Part(part), n, e.Estimate.BasisOf[part])
 		}
 	}
 	fmt.Fprintf(w, "total\t%d\n\n", e.Estimate.Input)

@@ -21,6 +21,7 @@ func (c *Config) decodeModels(d *decoder, n *yaml.Node) {
 			{"max_output_tokens", func(v *yaml.Node) { m.MaxOutputTokens = d.count(v, what+"'s max_output_tokens") }},
 			{"context_tokens", func(v *yaml.Node) { m.ContextTokens = d.count(v, what+"'s context_tokens") }},
 			{"image_tokens", func(v *yaml.Node) { m.ImageTokens = d.count(v, what+"'s image_tokens") }},
+			{"ratio", func(v *yaml.Node) { m.Ratio = d.ratio(v, what+"'s ratio") }},
 			{"reasoning", func(v *yaml.Node) { b := d.boolean(v, what+"'s reasoning"); m.Reasoning = &b }},
 			{"price", func(v *yaml.Node) { m.Price = d.price(v, what) }},
 		})

@@ -28,6 +28,19 @@ func (d *decoder) count(n *yaml.Node, what string) int64 {
 	return v
 }
 
+// ratio reads a decimal: 1.2.
+func (d *decoder) ratio(n *yaml.Node, what string) cost.Ratio {
+	text, ok := d.text(n, what)
+	if !ok {
+		return 0
+	}
+	r, err := cost.ParseRatio(text)
+	if err != nil {
+		d.problem(n, "write a decimal such as 1.2: that many tokens for each that is counted", "%s: %v", what, err)
+	}
+	return r
+}
+
 // money reads what an item costs in dollars, zero allowed.
 func (d *decoder) money(n *yaml.Node, what string, item cost.Item) cost.NanoUSD {
 	s, ok := d.text(n, what)

@@ -174,7 +174,7 @@ keys:
 		return code, stdout.String() + stderr.String()
 	}
 	code, out := run("-config", config, "-key", "alice", request)
-	for _, want := range []string{"gpt-4o-mini", "o200k_base", "messages", "tools", "overhead", "this one would be inserted", "2 ", "key alice", "1000 tokens per minute", "$5 each month", "8 at once  ", "(only observed)", "cost  $0.000003525", "… $0.000"} {
+	for _, want := range []string{"gpt-4o-mini", "o200k_base", "messages  2       exact", "tools     14      formula", "overhead  15      formula", "this one would be inserted", "2 ", "key alice", "1000 tokens per minute", "$5 each month", "8 at once  ", "(only observed)", "cost  $0.000003525", "… $0.000"} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit code %d; no %q in\n%s", code, want, out)
 		}
