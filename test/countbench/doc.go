@@ -9,14 +9,14 @@
 //
 // # How it is measured
 //
-// All contenders of a benchmark, and all kinds of text, take turns on one core, in an order shuffled
-// each round, so that whatever else the machine does hits all alike. A turn is
-// two milliseconds, or the texts once where that takes longer; who is
-// faster than that has counted them once before it, as the others' turns have
-// emptied the processor's caches. Each figure is
-// the median over the rounds; x-of-ours is the median of the ratios within each
-// round, and x-of-ours-at-best the ratio of the fastest turns. CPU is what the
-// kernel charges to the process.
+// All contenders of a benchmark, and all kinds of text, take turns on one core,
+// in an order shuffled each round, so that whatever else the machine does hits
+// all alike. A turn is two milliseconds, or the texts once where that takes
+// longer; who is faster than that has counted them once before it, as the
+// others' turns have emptied the processor's caches. Each figure is the median
+// over the rounds; x-of-ours is the median of the ratios within each round, and
+// x-of-ours-at-best the ratio of the fastest turns. CPU is what the kernel
+// charges to the process.
 //
 // The collector is off while turns last, and memory is tidied between them. That
 // favours contenders that allocate.
