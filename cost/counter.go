@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/tokenfare/tokenfare/cost/bpe"
@@ -28,10 +29,10 @@ func (e *Estimator) Load(encoding string) error {
 // Count is the number of tokens of text for m: exact if m.KnownEncoding, else an estimate, by m.Ratio. It never fails: an encoding
 // that is unknown counts as o200k_base.
 func (e *Estimator) Count(m Model, text string) int64 {
-	return m.Ratio.Of(e.counter(m.Encoding).Count(text))
+	return m.Ratio.Of(e.counter(context.Background(), m.Encoding).Count(text))
 }
 
-func (e *Estimator) counter(encoding string) Counter {
+func (e *Estimator) counter(ctx context.Context, encoding string) *counter {
 	enc, err := bpe.New(encoding)
 	if err != nil {
 		enc, err = bpe.New(defaultEncoding)
@@ -39,13 +40,20 @@ func (e *Estimator) counter(encoding string) Counter {
 	if err != nil {
 		panic("BUG: cost: the default encoding is unknown: " + err.Error())
 	}
-	return counter{e.recall, enc}
+	return &counter{ctx: ctx, recall: e.recall, encoding: enc}
 }
 
-// counter counts with one vocabulary and remembers.
+// counter counts with one vocabulary, and remembers, until its context has ended.
 type counter struct {
+	ctx      context.Context
+	err      error // of the context: what was counted since is worth nothing
 	recall   *recall
 	encoding *bpe.Encoding
 }
 
-func (c counter) Count(text string) int64 { return c.recall.count(c.encoding, text) }
+func (c *counter) Count(text string) (n int64) {
+	if c.err == nil {
+		n, c.err = c.recall.count(c.ctx, c.encoding, text)
+	}
+	return n
+}

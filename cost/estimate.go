@@ -1,5 +1,7 @@
 package cost
 
+import "context"
+
 // Basis says how far an Estimate can be trusted.
 type Basis uint8
 
@@ -41,8 +43,14 @@ type Estimate struct {
 // byte, which text never exceeds and most documents stay far below. Output is the caller's limit for each choice, or m.DefaultOutput where there is
 // none. Sums saturate. It is safe for concurrent use and takes time in proportion to the text.
 func (e *Estimator) Estimate(r Request, m Model) Estimate {
+	est, _ := e.EstimateContext(context.Background(), r, m)
+	return est
+}
+
+// EstimateContext is Estimate under a context, for requests so long that counting takes milliseconds. An error is the context's.
+func (e *Estimator) EstimateContext(ctx context.Context, r Request, m Model) (Estimate, error) {
 	var est Estimate
-	counter := e.counter(m.Encoding)
+	counter := e.counter(ctx, m.Encoding)
 	for _, text := range r.Text {
 		basis := Exact
 		if !m.KnownEncoding || text.Part == PartSchema {
@@ -64,7 +72,7 @@ func (e *Estimator) Estimate(r Request, m Model) Estimate {
 	}
 	est.add(PartFiles, r.FileBytes, Approximate)
 	est.output(r, m)
-	return est
+	return est, counter.err
 }
 
 // maxTokens is where token counts saturate: far above any call, and the sum of input and output still fits an int64.

@@ -1,9 +1,11 @@
 package cost
 
 import (
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
+	"math"
 	"sync"
 	"unsafe"
 
@@ -48,18 +50,20 @@ func newRecall() *recall {
 	return &recall{mac: mac, newest: make(map[recallKey]int64)}
 }
 
-// count returns what is known of a string, or else counts it.
-func (r *recall) count(encoding *bpe.Encoding, s string) int64 {
+// count returns what is known of a string, or else counts it. An error is the context's.
+func (r *recall) count(ctx context.Context, encoding *bpe.Encoding, s string) (int64, error) {
 	if len(s) < recallFrom {
-		return encoding.Count(s)
+		return encoding.CountContext(ctx, s, math.MaxInt64)
 	}
 	key := recallKey{r.hash(s), encoding}
-	n, ok := r.find(key)
-	if !ok {
-		n = encoding.Count(s)
+	if n, ok := r.find(key); ok {
+		return n, nil
+	}
+	n, err := encoding.CountContext(ctx, s, math.MaxInt64)
+	if err == nil {
 		r.keep(key, n)
 	}
-	return n
+	return n, err
 }
 
 func (r *recall) find(key recallKey) (int64, bool) {

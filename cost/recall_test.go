@@ -1,6 +1,8 @@
 package cost
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -18,13 +20,37 @@ func encodingOf(tb testing.TB, name string) *bpe.Encoding {
 	return enc
 }
 
+func counted(tb testing.TB, r *recall, enc *bpe.Encoding, s string) int64 {
+	tb.Helper()
+	n, err := r.count(tb.Context(), enc, s)
+	if err != nil {
+		tb.Error(err)
+	}
+	return n
+}
+
+func TestEstimateContext(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	e, long := NewEstimator(), strings.Repeat("hello world, ", 100_000)
+	r := Request{Messages: 1, Text: []Text{{S: "Hi"}, {S: long}, {S: "there"}}}
+	m := Model{Encoding: "o200k_base", KnownEncoding: true}
+	if _, err := e.EstimateContext(ended, r, m); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	got, err := e.EstimateContext(t.Context(), r, m)
+	if want := e.Estimate(r, m); err != nil || got != want || got.Input < 200_000 {
+		t.Errorf("%+v, %v, want %+v: what was broken off must not be remembered", got, err, want)
+	}
+}
+
 func TestRecall(t *testing.T) {
 	r, enc, other := newRecall(), encodingOf(t, "o200k_base"), encodingOf(t, "r50k_base")
 	long := strings.Repeat("Ünïcödé and more. ", 100)
 	for range 3 {
 		for _, s := range []string{"", "short", long[:recallFrom-1], long[:recallFrom], long[1 : recallFrom+1], long} {
 			for _, e := range []*bpe.Encoding{enc, other} {
-				if got, want := r.count(e, s), e.Count(s); got != want {
+				if got, want := counted(t, r, e, s), e.Count(s); got != want {
 					t.Fatalf("%s: %d in %d bytes, want %d", e.Name(), got, len(s), want)
 				}
 			}
@@ -38,7 +64,7 @@ func TestRecall(t *testing.T) {
 		t.Error("a long string is not remembered")
 	}
 	r.keep(key, 7)
-	if got := r.count(enc, long); got != 7 {
+	if got := counted(t, r, enc, long); got != 7 {
 		t.Errorf("counted again: %d", got)
 	}
 	if newRecall().hash(long) == r.hash(long) {
@@ -73,7 +99,7 @@ func TestRecallFromManyGoroutines(t *testing.T) {
 		all.Go(func() {
 			for i := range 200 {
 				s := strings.Repeat(fmt.Sprint(i%20, " "), recallFrom)
-				if got, want := r.count(enc, s), enc.Count(s); got != want {
+				if got, want := counted(t, r, enc, s), enc.Count(s); got != want {
 					t.Errorf("%d, want %d", got, want)
 				}
 			}
@@ -97,21 +123,21 @@ func BenchmarkAgent(b *testing.B) {
 		for b.Loop() {
 			r := newRecall()
 			for _, s := range history {
-				r.count(enc, s)
+				counted(b, r, enc, s)
 			}
 		}
 	})
 	b.Run("grown", func(b *testing.B) {
 		r, n := newRecall(), len(history)
 		for _, s := range history {
-			r.count(enc, s)
+			counted(b, r, enc, s)
 		}
 		for b.Loop() {
 			n++
 			for _, s := range history {
-				r.count(enc, s)
+				counted(b, r, enc, s)
 			}
-			r.count(enc, message(n))
+			counted(b, r, enc, message(n))
 		}
 	})
 }

@@ -87,8 +87,9 @@ func (x *exchange) meter(ctx context.Context, request *wire.Request, body []byte
 				return ctx.Err()
 			}
 		}
-		x.estimate = x.server.options.Estimator.Estimate(request.Cost, x.facts)
-		return nil
+		var err error
+		x.estimate, err = x.server.options.Estimator.EstimateContext(ctx, request.Cost, x.facts)
+		return err
 	}
 	x.estimate = known.estimate
 	if x.began.Before(known.until) {
