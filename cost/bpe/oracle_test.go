@@ -63,7 +63,7 @@ func TestMergeAgainstTheOracle(t *testing.T) {
 			var c counting
 			for i := range 6000 {
 				var b strings.Builder
-				switch i % 3 {
+				switch i % 4 {
 				case 0:
 					letters := []rune(alphabets[random.IntN(len(alphabets))])
 					for range 1 + random.IntN(60) {
@@ -73,7 +73,13 @@ func TestMergeAgainstTheOracle(t *testing.T) {
 					for range 1 + random.IntN(6) {
 						b.WriteString(v.text(random.IntN(v.size())))
 					}
-				case 2:
+				case 2: // runs
+					for range 1 + random.IntN(3) {
+						token := v.text(random.IntN(v.size()))
+						b.WriteString(strings.Repeat(token[:min(len(token), 1+random.IntN(6))], random.IntN(40)))
+						b.WriteString(strings.Repeat("-*=/ \t#"[i/4%7:][:1], 1+random.IntN(150)))
+					}
+				case 3:
 					for range 1 + random.IntN(8) {
 						token := v.text(random.IntN(v.size()))
 						b.WriteString(token[:1+random.IntN(len(token))])

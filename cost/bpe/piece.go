@@ -29,21 +29,31 @@ func (v *vocab) piece(s string, n int, c *counting) int {
 // takes back that one, and tries a shorter one in its place. A place at which it
 // had to take one back is never tried again, so the time is linear.
 //
+// Where the text repeats the token before, that one is tried first, again: there
+// are dashes in dozens of lengths, and of a line of them the longest is not what
+// merging makes.
+//
 // The idea is from github.com/github/rust-gems, crates/bpe ("backtracking").
 func (v *vocab) merge(s string, n int, tokens []uint32, dead []uint64, c *counting) []uint32 {
 	token, length := v.longest(s, n)
 	for at, steps := 0, 0; ; {
 		end := at + length
 		switch {
-		case dead[end/64]>>(end%64)&1 == 0 && (len(tokens) == 0 || v.goTogether(tokens[len(tokens)-1], token)):
+		case dead[end/64]>>(end%64)&1 == 0 && (len(tokens) == 0 || v.goTogether(tokens[len(tokens)-1]&^again, token&^again)):
 			tokens = append(tokens, token)
 			if at = end; at == n {
 				return tokens
 			}
-			token, length = v.longest(s[at:], n-at)
 			if steps++; steps%stepsBetween == 0 && c.ended() {
 				return tokens
 			}
+			if at+length <= n && s[at:at+length] == s[at-length:at] {
+				token |= again
+			} else {
+				token, length = v.longest(s[at:], n-at)
+			}
+		case token&again != 0:
+			token, length = v.longest(s[at:], n-at)
 		case length > 1:
 			length = int(v.shorter[token])
 			token, _ = v.token(s[at:], length)
@@ -51,7 +61,7 @@ func (v *vocab) merge(s string, n int, tokens []uint32, dead []uint64, c *counti
 			dead[at/64] |= 1 << (at % 64)
 			token = tokens[len(tokens)-1]
 			tokens = tokens[:len(tokens)-1]
-			length = v.length(token)
+			length = v.length(token &^ again)
 			at -= length
 		}
 	}
@@ -76,6 +86,9 @@ func (v *vocab) goTogether(l, r uint32) bool {
 		}
 	}
 }
+
+// again marks a token that was tried because it is the one before.
+const again = 1 << 31
 
 // usualPiece is how long a piece may be that needs no memory of its own.
 const usualPiece = 64
