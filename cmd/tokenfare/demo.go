@@ -83,7 +83,7 @@ func demo(ctx context.Context, listen string, stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("read the built-in price list: %w", err)
 	}
-	stop := serveSimulated(upstream, catalog)
+	stop := serveSimulated(upstream, catalog) //nolint:contextcheck // what it counts is short
 	defer stop()
 
 	config := defaultConfig()
