@@ -7,11 +7,15 @@ import "math/bits"
 func (v *vocab) shortToken(w uint64, n int) (uint32, bool) {
 	t := &v.short
 	for i := shortHash(w, n) >> t.shift; ; i = t.next(i) {
-		switch s := &t.slots[i]; {
-		case s.word == w && s.length == uint32(n):
-			return s.token, true
-		case s.length == 0:
+		key := t.slots[i]
+		if key != w && key != 0 {
+			continue
+		}
+		switch token := v.shortTokens[i]; {
+		case token == 0:
 			return 0, false
+		case key == w && int(token&15) == n:
+			return token >> 4, true
 		}
 	}
 }
@@ -25,7 +29,7 @@ func (v *vocab) longToken(s string, n int, hash uint64) (uint32, bool) {
 		if slot == 0 {
 			return 0, false
 		}
-		if token := slot >> 14; hasTag(slot, hash) && string(v.bytes[v.start[token]:v.start[token+1]]) == s[:n] {
+		if token := slot >> 14; hasTag(slot, hash) && v.text(token) == s[:n] {
 			return token, true
 		}
 	}

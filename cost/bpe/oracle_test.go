@@ -46,8 +46,6 @@ func vocabulary(tb testing.TB, name string) *vocab {
 	return enc.vocab
 }
 
-func (v *vocab) text(token int) string { return string(v.bytes[v.start[token]:v.start[token+1]]) }
-
 func (v *vocab) size() int { return len(v.halves) }
 
 // TestMergeAgainstTheOracle counts pieces of the kinds that merging finds hard:
@@ -71,17 +69,17 @@ func TestMergeAgainstTheOracle(t *testing.T) {
 					}
 				case 1:
 					for range 1 + random.IntN(6) {
-						b.WriteString(v.text(random.IntN(v.size())))
+						b.WriteString(v.text(uint32(random.IntN(v.size()))))
 					}
 				case 2: // runs
 					for range 1 + random.IntN(3) {
-						token := v.text(random.IntN(v.size()))
+						token := v.text(uint32(random.IntN(v.size())))
 						b.WriteString(strings.Repeat(token[:min(len(token), 1+random.IntN(6))], random.IntN(40)))
 						b.WriteString(strings.Repeat("-*=/ \t#"[i/4%7:][:1], 1+random.IntN(150)))
 					}
 				case 3:
 					for range 1 + random.IntN(8) {
-						token := v.text(random.IntN(v.size()))
+						token := v.text(uint32(random.IntN(v.size())))
 						b.WriteString(token[:1+random.IntN(len(token))])
 					}
 				}
@@ -141,17 +139,17 @@ func TestTablesAreReproducible(t *testing.T) {
 			t.Fatalf("%s has %d tokens, want %d", name, v.size(), len(ranks))
 		}
 		for i := range v.size() {
-			rank, ok := ranks[v.text(i)]
+			rank, ok := ranks[v.text(uint32(i))]
 			if !ok || rank <= last {
-				t.Fatalf("%s: token %d is %q, of rank %d after %d", name, i, v.text(i), rank, last)
+				t.Fatalf("%s: token %d is %q, of rank %d after %d", name, i, v.text(uint32(i)), rank, last)
 			}
 			last = rank
-			s := v.text(i)
+			s := v.text(uint32(i))
 			if token, ok := v.token(s, len(s)); !ok || int(token) != i {
 				t.Fatalf("%s: %q is token %d, found as %d", name, s, i, token)
 			}
 			if token, length := v.longest(s+"\x00", len(s)+1); length < len(s) || length == len(s) && int(token) != i {
-				t.Fatalf("%s: %q begins with %q", name, s, v.text(int(token)))
+				t.Fatalf("%s: %q begins with %q", name, s, v.text(token))
 			}
 		}
 	}
@@ -161,8 +159,8 @@ func TestTablesAreReproducible(t *testing.T) {
 func TestLongestToken(t *testing.T) {
 	v, random := vocabulary(t, "o200k_base"), rand.New(rand.NewPCG(3, 4))
 	for range 20_000 {
-		s := v.text(random.IntN(v.size()))
-		s = s[:1+random.IntN(len(s))] + v.text(random.IntN(v.size()))
+		s := v.text(uint32(random.IntN(v.size())))
+		s = s[:1+random.IntN(len(s))] + v.text(uint32(random.IntN(v.size())))
 		n := 1 + random.IntN(len(s))
 		want := 0
 		for length := min(n, longestToken); want == 0; length-- {
@@ -170,7 +168,7 @@ func TestLongestToken(t *testing.T) {
 				want = length
 			}
 		}
-		if token, got := v.longest(s, n); got != want || v.text(int(token)) != s[:got] {
+		if token, got := v.longest(s, n); got != want || v.text(token) != s[:got] {
 			t.Fatalf("the first %d of %q begin with %q, want %q", n, s, s[:got], s[:want])
 		}
 	}
