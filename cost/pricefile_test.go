@@ -144,7 +144,7 @@ func TestMistakesInPriceFiles(t *testing.T) {
 func TestThePublicListIsRead(t *testing.T) {
 	file, err := os.ReadFile("../../shared/data/model_prices_and_context_window.json")
 	if err != nil {
-		t.Skip("the public list is not here")
+		t.Skip("the public price list does not stand beside the repository; the part of it in testdata is read by the other tests")
 	}
 	c := with(t, string(file))
 	fromFile, absurd := 0, 0

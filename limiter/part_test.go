@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/rand/v2"
+	"runtime"
 	"strconv"
 	"sync"
 	"testing"
@@ -209,11 +210,11 @@ func TestBothPartsOfAMergeAreGone(t *testing.T) {
 		}()
 		for beside.mu.TryLock() {
 			beside.mu.Unlock()
-			time.Sleep(time.Millisecond)
+			runtime.Gosched()
 		}
 		made := make(chan *Budget)
 		go func() { made <- f.Budget(name) }()
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // that it waits for a lock nothing can see; if it does not yet, less is tested
 		d.mu.Unlock()
 		if b := <-made; f.find(name) != b {
 			t.Fatalf("side %d: the name is lost", side)

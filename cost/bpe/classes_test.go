@@ -54,18 +54,17 @@ func TestWhiteSpace(t *testing.T) {
 	}
 }
 
-// Go's tables are of Unicode 15.0: what that edition knew is the same in 16.0, and some runes are new.
+// Go's tables are of Unicode 15.0, whose characters are the same in 16.0 while some are new. A later Go may know characters
+// that 16.0 does not.
 func TestClassesAgainstGo(t *testing.T) {
-	if unicode.Version != "15.0.0" {
-		t.Skip("written for Unicode 15.0.0, and Go has " + unicode.Version)
-	}
+	const older = "15.0.0"
 	added := map[string]int{}
 	for r := range rune(unicode.MaxRune + 1) {
 		c := classOf(r)
-		if c == goClass(r) {
+		if c == goClass(r) || unicode.Version != older && c == classOther {
 			continue
 		}
-		if !unicode.Is(unicode.Cn, r) { // assigned in 15.0
+		if !unicode.Is(unicode.Cn, r) { // Go knows it as another
 			t.Errorf("%U has class %d, and in Go's tables %d", r, c, goClass(r))
 		}
 		switch {
@@ -79,7 +78,7 @@ func TestClassesAgainstGo(t *testing.T) {
 			t.Errorf("%U has class %d, and in Go's tables %d", r, c, goClass(r))
 		}
 	}
-	if added["letters"] != 4924 || added["marks"] != 51 || added["numbers"] != 80 {
+	if unicode.Version == older && (added["letters"] != 4924 || added["marks"] != 51 || added["numbers"] != 80) {
 		t.Errorf("added since Unicode 15.0: %v", added)
 	}
 }

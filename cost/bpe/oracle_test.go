@@ -108,7 +108,7 @@ func FuzzCountAgainstTheOracle(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		if len(s) > 500 || !utf8.ValidString(s) || hasNews(s) {
-			t.Skip()
+			return
 		}
 		for _, name := range []string{"o200k_base", "cl100k_base", "p50k_base"} {
 			enc, err := New(name)

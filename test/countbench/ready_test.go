@@ -54,9 +54,6 @@ func BenchmarkSize(b *testing.B) {
 
 // TestReadyPrograms keeps the programs running.
 func TestReadyPrograms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
 	for name, p := range build(t) {
 		if s := p.start(t, encodings...); s.wall <= 0 {
 			t.Errorf("%s: %+v", name, s)
