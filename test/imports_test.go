@@ -37,6 +37,7 @@ var arrows = map[string][]string{
 	"test":                    {"*"},
 	"test/bench":              {"*"},
 	"test/fakeopenai":         {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
+	"test/figures":            {},
 	"test/harness":            {},
 
 	"limiter/examples":               {},

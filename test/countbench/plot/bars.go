@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/tokenfare/tokenfare/test/figures"
 )
 
 const (
@@ -18,13 +20,13 @@ const (
 
 // drawBars draws how many times as fast as each of the others ours is, for each
 // kind of text, a panel for each encoding.
-func drawBars(r *results) (string, error) {
-	kinds := r.below("Text/" + encodings[0])
+func drawBars(r *figures.Results) (string, error) {
+	kinds := r.Below("Text/" + encodings[0])
 	most := 0.0
 	for _, encoding := range encodings {
 		for _, kind := range kinds {
 			for _, peer := range peers {
-				most = max(most, r.of("Text/"+encoding+"/"+kind, peer, "x-of-ours"))
+				most = max(most, r.Of("Text/"+encoding+"/"+kind, peer, "x-of-ours"))
 			}
 		}
 	}
@@ -50,7 +52,7 @@ func drawBars(r *results) (string, error) {
 		p.axis(encoding, height-44, step)
 		for i, kind := range kinds {
 			for j, peer := range peers {
-				if times := r.of("Text/"+encoding+"/"+kind, peer, "x-of-ours"); times >= 0 {
+				if times := r.Of("Text/"+encoding+"/"+kind, peer, "x-of-ours"); times >= 0 {
 					p.bar([]string{"ours", "pale"}[j], barsTop+rowHeight*float64(i)+4+float64(j)*(barHeight+2), times)
 				}
 			}

@@ -1,14 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tokenfare/tokenfare/test/figures"
 )
 
 var (
@@ -37,7 +37,7 @@ func label(name string) string {
 
 // tables writes the results as docs/counting.md has them: the picture, and the
 // tables in Markdown.
-func tables(r *results) string {
+func tables(r *figures.Results) string {
 	var b strings.Builder
 	b.WriteString("![How many times as fast as others tokenfare counts tokens, for each kind of text](counting-speed.svg)\n")
 	for _, encoding := range encodings {
@@ -50,51 +50,51 @@ func tables(r *results) string {
 }
 
 // speed is the table of texts in one encoding.
-func speed(b *strings.Builder, r *results, encoding string) {
+func speed(b *strings.Builder, r *figures.Results, encoding string) {
 	heading(b, encoding+", MB a second of CPU", slices.Concat(each(contenders, label), each(peers, func(peer string) string {
 		return "× " + label(peer)
 	}), []string{"allocations a count"}))
-	for _, text := range r.below("Text/" + encoding) {
+	for _, text := range r.Below("Text/" + encoding) {
 		benchmark := "Text/" + encoding + "/" + text
 		row(b, label(text), slices.Concat(
-			each(contenders, func(c string) string { return r.cell(benchmark, c, "MB/cpu-s") }),
-			each(peers, func(c string) string { return r.cell(benchmark, c, "x-of-ours") }),
-			[]string{strings.Join(each(contenders, func(c string) string { return r.cell(benchmark, c, "allocs/count") }), " · ")},
+			each(contenders, func(c string) string { return cell(r, benchmark, c, "MB/cpu-s") }),
+			each(peers, func(c string) string { return cell(r, benchmark, c, "x-of-ours") }),
+			[]string{strings.Join(each(contenders, func(c string) string { return cell(r, benchmark, c, "allocs/count") }), " · ")},
 		))
 	}
 }
 
 // linear is the table of a megabyte of each hostile text.
-func linear(b *strings.Builder, r *results) {
+func linear(b *strings.Builder, r *figures.Results) {
 	var columns []string
 	for _, encoding := range encodings {
 		columns = append(columns, encoding+", ms", "× English")
 	}
 	heading(b, "1 MB of", columns)
-	for _, l := range r.all("Linear/"+encodings[0], "cpu-ms/MB") {
+	for _, l := range r.All("Linear/"+encodings[0], "cpu-ms/MB") {
 		var cells []string
 		for _, encoding := range encodings {
-			cells = append(cells, r.cell("Linear/"+encoding, l.contender, "cpu-ms/MB"), r.cell("Linear/"+encoding, l.contender, "x-of-English"))
+			cells = append(cells, cell(r, "Linear/"+encoding, l.Contender, "cpu-ms/MB"), cell(r, "Linear/"+encoding, l.Contender, "x-of-English"))
 		}
-		row(b, label(l.contender), cells)
+		row(b, label(l.Contender), cells)
 	}
 	var cells []string
 	for _, encoding := range encodings {
-		cells = append(cells, r.cell("Flood/"+encoding, "tokenfare", "cpu-ms/count"), "")
+		cells = append(cells, cell(r, "Flood/"+encoding, "tokenfare", "cpu-ms/count"), "")
 	}
 	row(b, "5 MB of one letter", cells)
 }
 
 // growth is the table of one letter, so many times, in milliseconds.
-func growth(b *strings.Builder, r *results) {
+func growth(b *strings.Builder, r *figures.Results) {
 	heading(b, "one letter, o200k_base, ms", each(contenders, label))
-	for _, times := range r.below("Growth") {
+	for _, times := range r.Below("Growth") {
 		n, err := strconv.ParseFloat(times, 64)
 		if err != nil {
 			continue
 		}
 		row(b, grouped(n)+" times", each(contenders, func(c string) string {
-			rate := r.of("Growth/"+times, c, "MB/cpu-s")
+			rate := r.Of("Growth/"+times, c, "MB/cpu-s")
 			if rate <= 0 {
 				return ""
 			}
@@ -104,14 +104,14 @@ func growth(b *strings.Builder, r *results) {
 }
 
 // ready is the table of what it takes to begin.
-func ready(b *strings.Builder, r *results) {
+func ready(b *strings.Builder, r *figures.Results) {
 	columns := each(encodings, func(encoding string) string { return encoding + " ready, ms: least · median" })
 	heading(b, "a fresh process", append(columns, "live heap of both, MB", "larger program, MB"))
 	for _, c := range contenders {
 		cells := each(encodings, func(encoding string) string {
-			return r.cell("Ready/"+encoding, c, "least-ms") + " · " + r.cell("Ready/"+encoding, c, "ms")
+			return cell(r, "Ready/"+encoding, c, "least-ms") + " · " + cell(r, "Ready/"+encoding, c, "ms")
 		})
-		row(b, label(c), append(cells, r.cell("Size", c, "heap-MB"), r.cell("Size", c, "program-MB")))
+		row(b, label(c), append(cells, cell(r, "Size", c, "heap-MB"), cell(r, "Size", c, "program-MB")))
 	}
 }
 
@@ -137,8 +137,8 @@ func each(names []string, f func(string) string) (made []string) {
 }
 
 // cell is a figure as it stands in a table; empty if there is none.
-func (r *results) cell(benchmark, contender, unit string) string {
-	if n := r.of(benchmark, contender, unit); n >= 0 {
+func cell(r *figures.Results, benchmark, contender, unit string) string {
+	if n := r.Of(benchmark, contender, unit); n >= 0 {
 		return figure(n)
 	}
 	return ""
@@ -162,20 +162,4 @@ func grouped(n float64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
-}
-
-// What stands between these two lines of a document is written anew.
-const (
-	tablesBegin = "<!-- figures: go run ./plot fill -->\n"
-	tablesEnd   = "<!-- end of figures -->\n"
-)
-
-// fill puts the tables into a document.
-func fill(document []byte, r *results) ([]byte, error) {
-	begin, end := bytes.Index(document, []byte(tablesBegin)), bytes.Index(document, []byte(tablesEnd))
-	if begin < 0 || end < begin {
-		return nil, errors.New("the document has no place for the tables: two lines that begin with <!-- figures and <!-- end")
-	}
-	begin += len(tablesBegin)
-	return slices.Concat(document[:begin], []byte("\n"+tables(r)+"\n"), document[end:]), nil
 }

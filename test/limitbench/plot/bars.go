@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/tokenfare/tokenfare/test/figures"
 )
 
 // group is a benchmark that is drawn, under a heading.
@@ -59,19 +61,19 @@ const (
 
 // drawBars draws CPU time per call, the shortest bar of each group on top. Bars
 // far longer than most are cut off and marked.
-func drawBars(r *results) (string, error) {
+func drawBars(r *figures.Results) (string, error) {
 	const unit = "cpu-ns/op"
 	height, all := 74.0, []float64{}
 	var drawn []group
 	for _, g := range groups {
-		lines := r.all(g.benchmark, unit)
+		lines := r.All(g.benchmark, unit)
 		if len(lines) == 0 {
 			continue
 		}
 		drawn = append(drawn, g)
 		height += groupSpace + barStep*float64(len(lines))
 		for _, l := range lines {
-			all = append(all, l.figures[unit])
+			all = append(all, l.Figures[unit])
 		}
 	}
 	if len(drawn) == 0 {
@@ -93,10 +95,10 @@ func drawBars(r *results) (string, error) {
 		y += 24
 		c.text("head", 24, y-4, g.heading)
 		y += 6
-		lines := r.all(g.benchmark, unit)
-		slices.SortStableFunc(lines, func(a, b result) int { return cmp.Compare(a.figures[unit], b.figures[unit]) })
+		lines := r.All(g.benchmark, unit)
+		slices.SortStableFunc(lines, func(a, b figures.Line) int { return cmp.Compare(a.Figures[unit], b.Figures[unit]) })
 		for _, l := range lines {
-			bar(c, y, g.benchmark, l.contender, l.figures[unit], most, scale(l.figures[unit]))
+			bar(c, y, g.benchmark, l.Contender, l.Figures[unit], most, scale(l.Figures[unit]))
 			y += barStep
 		}
 		y += groupSpace - 30

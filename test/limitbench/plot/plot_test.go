@@ -62,60 +62,6 @@ func TestPublishedPictures(t *testing.T) {
 	}
 }
 
-func TestBarsFromStandardInput(t *testing.T) {
-	sample, err := os.ReadFile("testdata/sample.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(draw(t, bytes.NewReader(sample), "bars"), draw(t, nil, "bars", "testdata/sample.txt")) {
-		t.Error("standard input gives another picture than the file")
-	}
-}
-
-func TestMistakes(t *testing.T) {
-	for _, c := range []struct {
-		name, stdin string
-		args        []string
-		want        string
-	}{
-		{"no picture named", "", nil, "usage"},
-		{"an unknown picture", "", []string{"pie"}, "usage"},
-		{"too many files", "", []string{"bars", "a", "b"}, "usage"},
-		{"a missing file", "", []string{"bars", "testdata/none"}, "none"},
-		{"no benchmark in the input", "ok  \tpkg\t0.1s\n", []string{"bars"}, "no benchmark"},
-		{"a figure that is none", "BenchmarkOneBudget/cas-2 1 x cpu-ns/op\n", []string{"bars"}, "no figure"},
-		{"nothing of what is drawn", "BenchmarkOther/cas-2 1 2 cpu-ns/op\n", []string{"bars"}, "none of the benchmarks"},
-	} {
-		err := run(c.args, strings.NewReader(c.stdin), io.Discard)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
-		}
-	}
-}
-
-// TestFill puts the tables between the two lines, and again without trace of
-// the first time.
-func TestFill(t *testing.T) {
-	document := filepath.Join(t.TempDir(), "d.md")
-	if err := os.WriteFile(document, []byte("before\n"+tablesBegin+"old\n"+tablesEnd+"after\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	want := "before\n" + tablesBegin + "\n" + string(draw(t, nil, "tables", "testdata/sample.txt")) + "\n" + tablesEnd + "after\n"
-	for range 2 {
-		draw(t, nil, "fill", "testdata/sample.txt", document)
-		got, err := os.ReadFile(document)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if string(got) != want {
-			t.Errorf("the document is now\n%s\nwant\n%s", got, want)
-		}
-	}
-	if _, err := fill([]byte("no place"), &results{}); err == nil {
-		t.Error("a document without a place for the tables was filled")
-	}
-}
-
 // TestNamesAreEscaped keeps a picture well-formed whatever a line is called.
 func TestNamesAreEscaped(t *testing.T) {
 	wellFormed(t, draw(t, strings.NewReader("BenchmarkOneBudget/a<b&\"c\"-2 1 12.5 cpu-ns/op\n"), "bars"))
@@ -124,7 +70,7 @@ func TestNamesAreEscaped(t *testing.T) {
 func draw(t *testing.T, stdin io.Reader, args ...string) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := run(args, stdin, &out); err != nil {
+	if err := program.Run(args, stdin, &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

@@ -1,18 +1,18 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tokenfare/tokenfare/test/figures"
 )
 
 // columns are the contenders that most benchmarks have.
 var columns = []string{"tokenfare", "cas", "x-time-rate", "throttled", "sethvargo", "ulule", "failsafe"}
 
 // tables writes the results as the Markdown tables of docs/limiter.md.
-func tables(r *results) string {
+func tables(r *figures.Results) string {
 	var b strings.Builder
 	heading(&b, "CPU time a call, ns", columns)
 	for _, t := range []struct{ says, benchmark, unit string }{
@@ -23,7 +23,7 @@ func tables(r *results) string {
 		{"allocations a call", "OneBudget", "allocs/call"},
 		{"memory a name, bytes", "Memory", "B/name"},
 	} {
-		row(&b, t.says, columns, func(contender string) string { return r.cell(t.benchmark, contender, t.unit) })
+		row(&b, t.says, columns, func(contender string) string { return cell(r, t.benchmark, contender, t.unit) })
 	}
 
 	b.WriteString("\n| tokenfare alone | CPU time a call, ns | allocations |\n|---|--:|--:|\n")
@@ -40,7 +40,7 @@ func tables(r *results) string {
 		{"… with 1,000 others open", "ReserveSettle/1000", "tokenfare"},
 		{"reserve and settle a call at once", "Rules", "at-once-reserve-settle"},
 	} {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", t.says, r.cell(t.benchmark, t.contender, "cpu-ns/op"), r.cell(t.benchmark, t.contender, "allocs/call"))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", t.says, cell(r, t.benchmark, t.contender, "cpu-ns/op"), cell(r, t.benchmark, t.contender, "allocs/call"))
 	}
 	hot(&b, r)
 	sweeps(&b, r)
@@ -49,19 +49,19 @@ func tables(r *results) string {
 
 // hot is the table of many goroutines at one budget: millions of decisions a
 // second, and what is left of the throughput of one goroutine.
-func hot(b *strings.Builder, r *results) {
+func hot(b *strings.Builder, r *figures.Results) {
 	shown := append([]string{"tokenfare", "tokenfare-states"}, columns[1:]...)
-	shown = slices.DeleteFunc(shown, func(contender string) bool { return r.cell("Hot/8", contender, "M/s") == "" })
+	shown = slices.DeleteFunc(shown, func(contender string) bool { return cell(r, "Hot/8", contender, "M/s") == "" })
 	if len(shown) < 3 {
 		return // the machine had no two cores to spare
 	}
 	b.WriteString("\n")
 	heading(b, "million calls a second on one budget", shown)
-	row(b, "1 goroutine", shown, func(contender string) string { return r.cell("Hot/8", contender, "M/s-of-one") })
+	row(b, "1 goroutine", shown, func(contender string) string { return cell(r, "Hot/8", contender, "M/s-of-one") })
 	for _, goroutines := range []string{"2", "8", "100"} {
 		row(b, goroutines+" goroutines", shown, func(contender string) string {
 			benchmark := "Hot/" + goroutines
-			rate, of := r.cell(benchmark, contender, "M/s"), r.of(benchmark, contender, "of-one")
+			rate, of := cell(r, benchmark, contender, "M/s"), r.Of(benchmark, contender, "of-one")
 			if rate == "" {
 				return ""
 			}
@@ -70,7 +70,7 @@ func hot(b *strings.Builder, r *results) {
 	}
 }
 
-func sweeps(b *strings.Builder, r *results) {
+func sweeps(b *strings.Builder, r *figures.Results) {
 	b.WriteString("\n| a million names swept beside a caller | its slowest call, best of several sweeps, µs | median, µs |\n|---|--:|--:|\n")
 	for _, t := range []struct{ says, contender string }{
 		{"tokenfare, all idle", "tokenfare"},
@@ -79,7 +79,7 @@ func sweeps(b *strings.Builder, r *results) {
 		{"ulule/limiter, all idle", "ulule"},
 		{"no sweep, a goroutine that computes", "alone"},
 	} {
-		fmt.Fprintf(b, "| %s | %s | %s |\n", t.says, r.cell("Sweep", t.contender, "least-worst-µs"), r.cell("Sweep", t.contender, "worst-µs"))
+		fmt.Fprintf(b, "| %s | %s | %s |\n", t.says, cell(r, "Sweep", t.contender, "least-worst-µs"), cell(r, "Sweep", t.contender, "worst-µs"))
 	}
 }
 
@@ -97,25 +97,9 @@ func row(b *strings.Builder, first string, contenders []string, cell func(string
 }
 
 // cell is a figure as it stands in a table; empty if there is none.
-func (r *results) cell(benchmark, contender, unit string) string {
-	if n := r.of(benchmark, contender, unit); n >= 0 {
+func cell(r *figures.Results, benchmark, contender, unit string) string {
+	if n := r.Of(benchmark, contender, unit); n >= 0 {
 		return figure(n)
 	}
 	return ""
-}
-
-// What stands between these two lines of a document is written anew.
-const (
-	tablesBegin = "<!-- figures: go run ./plot fill -->\n"
-	tablesEnd   = "<!-- end of figures -->\n"
-)
-
-// fill puts the tables into a document.
-func fill(document []byte, r *results) ([]byte, error) {
-	begin, end := bytes.Index(document, []byte(tablesBegin)), bytes.Index(document, []byte(tablesEnd))
-	if begin < 0 || end < begin {
-		return nil, errors.New("the document has no place for the tables: two lines that begin with <!-- figures and <!-- end")
-	}
-	begin += len(tablesBegin)
-	return slices.Concat(document[:begin], []byte("\n"+tables(r)+"\n"), document[end:]), nil
 }
