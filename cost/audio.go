@@ -23,6 +23,14 @@ func (a Audio) tokens() int64 {
 	return ceilDiv(max(0, a.Milliseconds), userAudio)
 }
 
+// heard are the recordings that count by token: all, unless the call is to write them down and m is billed by their length.
+func (r *Request) heard(m Model) []Audio {
+	if r.Transcribes && m.DefaultOutput == 0 {
+		return nil
+	}
+	return r.Audio
+}
+
 // AudioOf reads what a recording in base64 says about its length; only its headers are decoded. Uncompressed WAV says it.
 // An MP3 file is taken to have the lowest rate there is, 8 kbit/s, and anything else 640 bit/s, at which no codec in use
 // makes speech, so that it is never too short.

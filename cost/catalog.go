@@ -17,7 +17,8 @@ type Model struct {
 	Reasoning     bool   // output may contain reasoning that is billed and never shown
 	Priced        bool   // false: Price says nothing
 	Price         Price
-	Source        Source // where Price is from
+	Source        Source         // where Price is from
+	Fees          map[string]Fee // what the provider takes for tools that it runs, by their type; shared between copies: not to be changed
 
 	Context       int64 // no call holds more tokens than this, input and output together; generous; 0: unknown
 	MaxOutput     int64 // most output tokens of one choice; 0: unknown

@@ -4,7 +4,7 @@
 //	catalog, err := cost.DefaultCatalog()
 //	model := catalog.Model("gpt-5-mini")
 //	estimate := cost.NewEstimator().Estimate(request, model)
-//	reserve := model.Price.Ceiling(cost.Bound{Input: estimate.Input, Output: estimate.MaxOutput}) // before the call
+//	reserve := model.Price.Ceiling(estimate.Bound()) // before the call
 //	charge := model.Price.Cost(usage)                                                             // after it
 //
 // The words: a Request is the facts that an estimate needs, whatever endpoint they came from. An Estimate is an upper
@@ -19,5 +19,5 @@
 //
 // Prices are those of a list in the program, of a file in LiteLLM's public form (Catalog.With), or of the caller's making.
 //
-// Not here: surcharges for tools that the provider runs, for what it stores, and for caches that are kept for an hour.
+// Not here: surcharges for what the provider stores, and for caches that are kept for an hour.
 package cost

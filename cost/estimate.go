@@ -30,18 +30,33 @@ func (b Basis) String() string {
 // Estimate is what a call may use, before it is made.
 type Estimate struct {
 	Input     int64        // input tokens
-	MaxOutput int64        // the most output tokens, all choices together
-	Basis     Basis        // how far the two can be trusted
+	MaxOutput int64        // the most output tokens that the limit allows, all choices together
+	Beyond    int64        // output tokens besides, which no limit bounds: a prediction that does not come true, an echo of the prompt
+	Basis     Basis        // how far the tokens can be trusted
 	ByPart    [Parts]int64 // Input by the part it comes from; sums to Input
 	BasisOf   [Parts]Basis // how far each part can be trusted
+
+	Pictures     int64   // to be made
+	Milliseconds int64   // of audio to be written down
+	Characters   int64   // to be spoken
+	HostedCalls  int64   // how often the provider may run tools, of those that it may run more than once
+	Fees         NanoUSD // for what the provider runs
+}
+
+// Bound is the most that the call may consume, by the estimate.
+func (e Estimate) Bound() Bound {
+	return Bound{
+		Input: e.Input, Output: saturatingAdd(e.MaxOutput, e.Beyond),
+		Images: e.Pictures, Milliseconds: e.Milliseconds, Characters: e.Characters, Fees: e.Fees,
+	}
 }
 
 // Estimate is what r may use when it is sent to m. Text is counted with m's vocabulary, and multiplied by m.Ratio; chat overhead follows the
 // provider's published formula; functions count as the types that the provider makes of them, and schemas as their
-// compact JSON; images of known size follow the formula
-// of m's family, others cost m.ImageTokens; audio counts by its length; files count a token for each
-// byte, which text never exceeds and most documents stay far below. Output is the caller's limit for each choice, or m.DefaultOutput where there is
-// none. Sums saturate. It is safe for concurrent use and takes time in proportion to the text.
+// compact JSON; images of known size follow the formula of m's family, others cost m.ImageTokens; audio counts by its
+// length; files count a token for each byte, which text never exceeds and most documents stay far below; tools that the
+// provider runs count by what their results commonly add. Output is the caller's limit for each choice, or
+// m.DefaultOutput where there is none; pictures and speech follow from what is asked for. Sums saturate. It is safe for concurrent use and takes time in proportion to the text.
 func (e *Estimator) Estimate(r Request, m Model) Estimate {
 	est, _ := e.EstimateContext(context.Background(), r, m)
 	return est
@@ -67,11 +82,14 @@ func (e *Estimator) EstimateContext(ctx context.Context, r Request, m Model) (Es
 		n, formula := image.tokens(m)
 		est.add(PartImages, n, formulaIf(formula))
 	}
-	for _, audio := range r.Audio {
+	for _, audio := range r.heard(m) {
 		est.add(PartAudio, audio.tokens(), formulaIf(audio.Measured))
 	}
 	est.add(PartFiles, r.FileBytes, Approximate)
+	est.add(PartMessages, ceilDiv(max(0, r.Sealed), bytesSealed), Approximate)
+	est.hosted(r, m)
 	est.output(r, m)
+	est.units(r)
 	return est, counter.err
 }
 
@@ -107,12 +125,43 @@ func (e *Estimate) scale(r Ratio) {
 func (e *Estimate) output(r Request, m Model) {
 	most := max(0, m.DefaultOutput)
 	switch {
+	case r.Pictures.N > 0:
+		e.made(r.Pictures.tokens(), m)
+	case r.Speech.Characters > 0:
+		e.made(r.Speech.tokens(), m)
+	case r.Transcribes:
+		e.made(max(most, m.MaxOutput), m)
 	case r.HasMaxOutput:
-		most = max(0, r.MaxOutput)
-	case most > 0: // models without output need no limit
-		e.Basis = Assumed
+		e.MaxOutput = min(maxTokens, saturatingMul(max(0, r.MaxOutput), max(1, r.Choices)))
+	default:
+		if most > 0 { // models without output need no limit
+			e.Basis = Assumed
+		}
+		e.MaxOutput = min(maxTokens, saturatingMul(most, max(1, r.Choices)))
 	}
-	e.MaxOutput = min(maxTokens, saturatingMul(most, max(1, r.Choices)))
+	e.Beyond = e.ByPart[PartPrediction]
+	if r.Echo {
+		e.Beyond = e.Input
+	}
+	e.Beyond = min(maxTokens, saturatingMul(e.Beyond, max(1, r.Choices)))
+}
+
+// made bounds the output of models that make something else than text. Those that are billed by what they make have none.
+func (e *Estimate) made(tokens int64, m Model) {
+	if m.DefaultOutput > 0 {
+		e.MaxOutput = min(maxTokens, tokens)
+		e.Basis = max(e.Basis, Formula)
+	}
+}
+
+// units counts what some models are billed for instead of tokens.
+func (e *Estimate) units(r Request) {
+	e.Pictures, e.Characters = max(0, r.Pictures.N), max(0, r.Speech.Characters)
+	if r.Transcribes {
+		for _, audio := range r.Audio {
+			e.Milliseconds = saturatingAdd(e.Milliseconds, max(0, audio.Milliseconds))
+		}
+	}
 }
 
 func formulaIf(follows bool) Basis {

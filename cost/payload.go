@@ -39,6 +39,13 @@ func FileBytes(data []byte) int64 {
 	return int64(len(data))
 }
 
+// bytesSealed is how many bytes of sealed reasoning stand for a token: half of what English text has, since nobody outside
+// can read it.
+const bytesSealed = 2
+
+// SealedBytes is how many bytes there are in reasoning that only the provider can read, given its base64.
+func SealedBytes(data []byte) int64 { return payloadOf(data).size() }
+
 // size is how many bytes it has.
 func (p payload) size() int64 { return int64(base64.RawStdEncoding.DecodedLen(len(p.text))) }
 

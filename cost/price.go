@@ -42,17 +42,17 @@ func (p Price) In(region string) Price {
 	return p
 }
 
-// Cost is the price of a finished call: the sum of what each item costs, each rounded up to a nano-dollar. The tier is
-// the one the usage names, and the usage is read in its normal form. It saturates at the largest NanoUSD.
+// Cost is the price of a finished call: the sum of what each item costs, each rounded up to a nano-dollar, and of the fees.
+// The tier is the one the usage names, and the usage is read in its normal form. It saturates at the largest NanoUSD.
 func (p Price) Cost(u Usage) NanoUSD {
-	var sum NanoUSD
+	sum := max(0, u.Fees)
 	for _, n := range p.Bill(u) {
 		sum = saturatingAdd(sum, n)
 	}
 	return sum
 }
 
-// Bill is what each item of a finished call costs, rounded up to a nano-dollar.
+// Bill is what each item of a finished call costs, rounded up to a nano-dollar. Fees are beside it.
 func (p Price) Bill(u Usage) [Items]NanoUSD {
 	var bill [Items]NanoUSD
 	quantities := u.Quantities()
@@ -65,10 +65,11 @@ func (p Price) Bill(u Usage) [Items]NanoUSD {
 
 // Bound is the most that a call may consume.
 type Bound struct {
-	Input, Output int64 // tokens of whatever kind
-	Images        int64 // pictures made
-	Milliseconds  int64 // of audio
-	Characters    int64 // to be spoken
+	Input, Output int64   // tokens of whatever kind
+	Images        int64   // pictures made
+	Milliseconds  int64   // of audio
+	Characters    int64   // to be spoken
+	Fees          NanoUSD // for tools that the provider runs
 }
 
 // Ceiling is the most that a call within the bound can cost: no Usage with smaller figures has a higher Cost, however its
@@ -81,16 +82,16 @@ func (p Price) Ceiling(b Bound) NanoUSD {
 	return saturatingAdd(sum, p.units(&rates, b))
 }
 
-// OutputWithin is the largest output, of at most limit tokens, whose ceiling with that input is no more than most; -1 if
-// the input alone costs more.
-func (p Price) OutputWithin(most NanoUSD, input, limit int64) int64 {
-	rates := p.reachable(input)
-	left := most - p.tokens(rates.input(), input)
-	if left < 0 {
+// OutputWithin is by how much the output of a bound can grow, by at most limit tokens, for its ceiling to be no more than
+// most; -1 if the bound as it is costs more.
+func (p Price) OutputWithin(most NanoUSD, b Bound, limit int64) int64 {
+	rates := p.reachable(b.Input)
+	left := most - saturatingAdd(p.tokens(rates.input(), b.Input), p.units(&rates, b))
+	output := p.dearest(rates.output())
+	if left < output.tokens(b.Output) {
 		return -1
 	}
-	output := p.dearest(rates.output())
-	return int64(sort.Search(int(limit), func(n int) bool { return output.tokens(int64(n)+1) > left }))
+	return int64(sort.Search(int(limit), func(n int) bool { return output.tokens(saturatingAdd(b.Output, int64(n)+1)) > left }))
 }
 
 // Floor is the least that a call with so much input and output costs: all input read from the cache, in the tier asked
@@ -186,9 +187,9 @@ func (d *dearestKind) tokens(n int64) NanoUSD {
 	return saturatingAdd(d.rate.scaled(n, d.factor, d.per), NanoUSD(max(0, min(d.slack, n-1))))
 }
 
-// units is what pictures, seconds and characters cost.
+// units is what pictures, seconds, characters and tools cost.
 func (p *Price) units(rates *Rates, b Bound) NanoUSD {
-	sum := p.line(PerImage, rates[PerImage], b.Images)
+	sum := saturatingAdd(max(0, b.Fees), p.line(PerImage, rates[PerImage], b.Images))
 	sum = saturatingAdd(sum, p.line(PerSecond, rates[PerSecond], b.Milliseconds))
 	return saturatingAdd(sum, p.line(PerCharacter, rates[PerCharacter], b.Characters))
 }

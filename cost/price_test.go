@@ -135,10 +135,12 @@ func TestCostNeverExceedsCeiling(t *testing.T) {
 		b := cost.Bound{
 			Input: figure.Draw(t, "input"), Output: figure.Draw(t, "output"),
 			Images: figure.Draw(t, "images"), Milliseconds: figure.Draw(t, "ms"), Characters: figure.Draw(t, "characters"),
+			Fees: cost.NanoUSD(figure.Draw(t, "fees")),
 		}
 		u := anyUsage(t)
 		u.Input, u.Output = min(u.Input, b.Input), min(u.Output, b.Output)
 		u.Images, u.Milliseconds, u.Characters = min(u.Images, b.Images), min(u.Milliseconds, b.Milliseconds), min(u.Characters, b.Characters)
+		u.Fees = min(u.Fees, b.Fees)
 		u.Tier = rapid.SampledFrom([]cost.Tier{cost.Unstated, cost.Standard, p.Asked}).Draw(t, "tier")
 		if got, most := p.Cost(u), p.Ceiling(b); got > most {
 			t.Fatalf("%+v costs %d at %+v, more than the ceiling of %+v, %d", u, got, p, b, most)
@@ -178,17 +180,24 @@ func TestOutputWithinIsTheLargestThatFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := aPrice(t)
 		most := cost.NanoUSD(rapid.OneOf(rapid.Int64Range(-5, 100), rapid.Int64Range(0, 1<<50), rapid.Just(int64(math.MaxInt64))).Draw(t, "most"))
-		b := cost.Bound{Input: rapid.OneOf(rapid.Int64Range(0, 200), rapid.Int64Range(0, 1<<30)).Draw(t, "input")}
+		figure := rapid.OneOf(rapid.Int64Range(0, 200), rapid.Int64Range(0, 1<<30))
+		b := cost.Bound{
+			Input: figure.Draw(t, "input"), Output: figure.Draw(t, "output"), Images: figure.Draw(t, "images"),
+			Fees: cost.NanoUSD(figure.Draw(t, "fees")),
+		}
 		const limit = 1 << 20
-		n := p.OutputWithin(most, b.Input, limit)
+		n, beyond := p.OutputWithin(most, b, limit), b.Output
 		if n < -1 || n > limit {
 			t.Fatalf("%d is out of range", n)
 		}
-		if b.Output = n; n >= 0 && p.Ceiling(b) > most {
+		if b.Output = beyond + n; n >= 0 && p.Ceiling(b) > most {
 			t.Fatalf("%+v has a ceiling of %d, more than %d", b, p.Ceiling(b), most)
 		}
-		if b.Output = n + 1; n < limit && p.Ceiling(b) <= most {
+		if b.Output = beyond + n + 1; n >= 0 && n < limit && p.Ceiling(b) <= most {
 			t.Fatalf("%d would fit too: %d of %d", b.Output, p.Ceiling(b), most)
+		}
+		if b.Output = beyond; n < 0 && p.Ceiling(b) <= most {
+			t.Fatalf("%+v fits: %d of %d", b, p.Ceiling(b), most)
 		}
 	})
 }
@@ -196,7 +205,7 @@ func TestOutputWithinIsTheLargestThatFits(t *testing.T) {
 func BenchmarkOutputWithin(b *testing.B) {
 	p := catalog(b).Model("gpt-5.6").Price
 	for b.Loop() {
-		p.OutputWithin(5_000_000_000, 300_000, 1<<40)
+		p.OutputWithin(5_000_000_000, cost.Bound{Input: 300_000}, 1<<40)
 	}
 }
 

@@ -67,7 +67,16 @@ type Request struct {
 	Audio           []Audio  // recordings in all messages
 	FileBytes       int64    // size of all inline files, as FileBytes gives it
 
-	HasMaxOutput bool  // whether the caller limited the output
+	Sealed      int64    // size in bytes of reasoning that only the provider can read, as SealedBytes gives it
+	Pictures    Pictures // to be made
+	Speech      Speech   // to be spoken
+	Transcribes bool     // Audio is to be written down: it is all there is to the call, and some models bill it by its length
+	Hosted      []Hosted // tools that the provider runs
+	MostHosted  int64    // how often it may run them, as the caller limits it; 0: DefaultHosted
+	Tier        Tier     // the service tier asked for
+
+	HasMaxOutput bool  // whether the caller limited the output, or the endpoint has none
 	MaxOutput    int64 // that limit in tokens, for each choice: the largest of the members given
 	Choices      int64 // answers asked for; values below 1 are read as 1
+	Echo         bool  // the answer repeats the prompt
 }

@@ -20,6 +20,8 @@ type Usage struct {
 	Milliseconds int64 // length of audio, where it is billed by time
 	Characters   int64 // characters to be spoken, where they are billed
 
+	Fees NanoUSD // for tools that the provider ran
+
 	Tier Tier // the service tier that the answer names
 }
 
@@ -35,7 +37,8 @@ type Quantities [Items]int64
 // the kind with the least to gain from a cache, so the bill is rather too high than too low.
 func (u Usage) Normal() Usage {
 	n := Usage{
-		Images: max(0, u.Images), Milliseconds: max(0, u.Milliseconds), Characters: max(0, u.Characters), Tier: u.Tier,
+		Images: max(0, u.Images), Milliseconds: max(0, u.Milliseconds), Characters: max(0, u.Characters),
+		Fees: max(0, u.Fees), Tier: u.Tier,
 	}
 	n.Input = max(0, u.Input)
 	n.AudioInput = within(u.AudioInput, n.Input)
@@ -93,7 +96,7 @@ func (u Usage) Larger(v Usage) Usage {
 		Output: max(u.Output, v.Output), Reasoning: max(u.Reasoning, v.Reasoning),
 		AudioOutput: max(u.AudioOutput, v.AudioOutput), ImageOutput: max(u.ImageOutput, v.ImageOutput),
 		Images: max(u.Images, v.Images), Milliseconds: max(u.Milliseconds, v.Milliseconds), Characters: max(u.Characters, v.Characters),
-		Tier: max(u.Tier, v.Tier),
+		Fees: max(u.Fees, v.Fees), Tier: max(u.Tier, v.Tier),
 	}
 }
 

@@ -106,7 +106,7 @@ func (x *exchange) hopeless(r cost.Request) error {
 	}
 	least = min(least, x.facts.Ratio.Of(least)) // a vocabulary of which the text has fewer tokens
 	for _, b := range x.draws.budgets {
-		if need := b.reserve(least, 0, x.facts.Price); need > b.limit.Capacity() {
+		if need := b.reserve(cost.Bound{Input: least}, x.facts.Price); need > b.limit.Capacity() {
 			x.estimate = cost.Estimate{Input: least}
 			return x.neverFits(b, need)
 		}
@@ -165,7 +165,7 @@ func (x *exchange) reserve(ctx context.Context, limited bool) error {
 	var decision limiter.Decision
 	for _, output := range bounds {
 		x.size(output)
-		counted.size(x.estimate.Input, output, x.facts.Price)
+		counted.size(x.bound(output), x.facts.Price)
 		if len(counted.charges) == 0 {
 			return x.watch(ctx)
 		}
@@ -208,7 +208,7 @@ func (x *exchange) countedDraws() draws {
 func (x *exchange) watch(ctx context.Context) error {
 	var running draws
 	for i, b := range x.observed.budgets {
-		n := b.reserve(x.estimate.Input, x.estimate.MaxOutput, x.facts.Price)
+		n := b.reserve(x.bound(x.estimate.MaxOutput), x.facts.Price)
 		if !b.counts() {
 			x.server.metrics.watched(b, n <= b.limit.Capacity())
 			continue
@@ -227,7 +227,7 @@ func (x *exchange) watch(ctx context.Context) error {
 	if len(running.budgets) == 0 {
 		return nil
 	}
-	running.size(0, 0, cost.Price{})
+	running.size(cost.Bound{}, cost.Price{})
 	held, _, err := x.server.options.Limiter.Reserve(x.withOwner(ctx), running.charges)
 	if err != nil {
 		return fmt.Errorf("observe calls at once: %w", err)

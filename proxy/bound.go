@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/tokenfare/tokenfare/cost"
 )
 
 // outputBounds decides the output limit of a call that names none, for all choices together, in the order to be tried: a
@@ -36,6 +38,19 @@ func (x *exchange) outputBounds(ctx context.Context, counted draws) ([]int64, er
 	return []int64{generous * x.choices, ordinary * x.choices}, nil
 }
 
+// bound is the most the call may consume with so much output, all choices together, besides what no limit bounds.
+func (x *exchange) bound(output int64) cost.Bound {
+	sized := x.estimate
+	sized.MaxOutput = output
+	return sized.Bound()
+}
+
+// boundTokens are all tokens of the bound in force.
+func (x *exchange) boundTokens() int64 {
+	most := x.bound(x.estimate.MaxOutput)
+	return addSaturating(most.Input, most.Output)
+}
+
 // defaultOutput is the model's, or what nearly all of its answers were content with, if that is wanted and known.
 func (x *exchange) defaultOutput() int64 {
 	if x.route.LearnOutput {
@@ -62,7 +77,7 @@ func (x *exchange) outputThatFits() (fit int64, binding bool) {
 	for _, b := range x.draws.budgets {
 		if b.boundsOutput() {
 			binding = true
-			fit = min(fit, b.outputWithin(b.limit.Capacity(), x.estimate.Input, x.facts.Price))
+			fit = min(fit, b.outputWithin(b.limit.Capacity(), x.bound(0), x.facts.Price))
 		}
 	}
 	return fit, binding
@@ -85,18 +100,18 @@ func (x *exchange) outputLeft(ctx context.Context, counted draws) (int64, error)
 	if len(counted.charges) == 0 {
 		return 0, nil
 	}
-	counted.size(0, 0, x.facts.Price)
+	counted.size(cost.Bound{}, x.facts.Price)
 	if _, err := x.server.options.Limiter.Peek(ctx, counted.charges); err != nil {
 		return 0, fmt.Errorf("read budgets: %w", err)
 	}
-	return counted.outputLeft(x.estimate.Input, x), nil
+	return counted.outputLeft(x), nil
 }
 
-// outputLeft returns the largest output, all choices together, that the states last read would admit with that input.
-func (d *draws) outputLeft(input int64, x *exchange) int64 {
+// outputLeft returns the largest output, all choices together, that the states last read would admit.
+func (d *draws) outputLeft(x *exchange) int64 {
 	left := int64(math.MaxInt64)
 	for i, b := range d.budgets {
-		left = min(left, b.outputWithin(d.charges[i].State.Remaining, input, x.facts.Price))
+		left = min(left, b.outputWithin(d.charges[i].State.Remaining, x.bound(0), x.facts.Price))
 	}
 	return left
 }

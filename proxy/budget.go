@@ -105,17 +105,17 @@ func (b *budget) boundsOutput() bool {
 	}
 }
 
-// reserve returns what a call of that size may cost this budget, in the budget's unit.
-func (b *budget) reserve(input, output int64, price cost.Price) int64 {
+// reserve returns what a call within that bound may cost this budget, in the budget's unit.
+func (b *budget) reserve(most cost.Bound, price cost.Price) int64 {
 	switch b.limit.Unit {
 	case limit.Tokens:
-		return addSaturating(input, output)
+		return addSaturating(most.Input, most.Output)
 	case limit.InputTokens, limit.UncachedInputTokens:
-		return input
+		return most.Input
 	case limit.OutputTokens:
-		return output
+		return most.Output
 	case limit.Dollars:
-		return int64(price.Ceiling(cost.Bound{Input: input, Output: output}))
+		return int64(price.Ceiling(most))
 	default:
 		return 1
 	}
@@ -139,23 +139,28 @@ func (b *budget) charge(u cost.Usage, price cost.Price) int64 {
 	}
 }
 
-// outputWithin returns the largest output, all choices together, whose reservation with that input is at most available; -1 if
-// not even the input fits. An output that no budget bounds is math.MaxInt64.
-func (b *budget) outputWithin(available, input int64, price cost.Price) int64 {
+// outputWithin returns by how much the output of a call can grow, all choices together, for its reservation to be at most
+// available; -1 if it does not fit as it is. An output that the budget does not bound is math.MaxInt64.
+func (b *budget) outputWithin(available int64, call cost.Bound, price cost.Price) int64 {
 	const most = 1 << 40 // tokens; beyond any model
 	if b.limit.Unit == limit.Dollars {
-		if n := price.OutputWithin(cost.NanoUSD(available), input, most); n < most {
+		if n := price.OutputWithin(cost.NanoUSD(available), call, most); n < most {
 			return n
 		}
 		return math.MaxInt64
 	}
-	if b.reserve(input, 0, price) > available {
+	with := func(more int64) int64 {
+		grown := call
+		grown.Output = addSaturating(grown.Output, more)
+		return b.reserve(grown, price)
+	}
+	if with(0) > available {
 		return -1
 	}
-	if b.reserve(input, most, price) <= available {
+	if with(most) <= available {
 		return math.MaxInt64
 	}
-	tooMuch := sort.Search(most, func(n int) bool { return b.reserve(input, int64(n), price) > available })
+	tooMuch := sort.Search(most, func(n int) bool { return with(int64(n)) > available })
 	return int64(tooMuch) - 1
 }
 

@@ -68,10 +68,10 @@ func (d *draws) add(b *budget) {
 	d.charges = append(d.charges, limiter.Charge{Budget: b.handle})
 }
 
-// size sets every charge to what a call of that size may cost.
-func (d *draws) size(input, output int64, price cost.Price) {
+// size sets every charge to what a call within that bound may cost.
+func (d *draws) size(most cost.Bound, price cost.Price) {
 	for i, b := range d.budgets {
-		d.charges[i].N = b.reserve(input, output, price)
+		d.charges[i].N = b.reserve(most, price)
 	}
 }
 

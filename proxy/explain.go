@@ -67,8 +67,10 @@ func (s *Server) Explain(ctx context.Context, key string, body []byte) (*Explana
 	}
 	if x.facts.Priced {
 		e.FloorOutput = min(x.choices, x.estimate.MaxOutput)
-		e.Floor = x.facts.Price.Floor(cost.Bound{Input: x.estimate.Input, Output: e.FloorOutput})
-		e.Ceiling = x.facts.Price.Ceiling(cost.Bound{Input: x.estimate.Input, Output: x.estimate.MaxOutput})
+		least := x.bound(output)
+		least.Output, least.Fees = e.FloorOutput, 0
+		e.Floor = x.facts.Price.Floor(least)
+		e.Ceiling = x.facts.Price.Ceiling(x.bound(output))
 	}
 	if err := x.fits(output); err != nil {
 		e.NeverPasses = err.Error()
@@ -82,7 +84,7 @@ func (x *exchange) explainDraws(d draws, observed bool) []Draw {
 	for _, b := range d.budgets {
 		out = append(out, Draw{
 			Owner: b.owner.String(), Limit: b.limit.Text, Observed: observed,
-			Amount:   b.amountText(b.reserve(x.estimate.Input, x.estimate.MaxOutput, x.facts.Price)),
+			Amount:   b.amountText(b.reserve(x.bound(x.estimate.MaxOutput), x.facts.Price)),
 			Capacity: b.amountText(b.limit.Capacity()),
 		})
 	}

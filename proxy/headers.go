@@ -55,7 +55,7 @@ func (x *exchange) writeBudgets(ctx context.Context, h http.Header) {
 		h.Set("x-tokenfare-budget", headerText(b))
 	}
 	if x.sent.begun && len(x.draws.budgets) > 0 {
-		h.Set("x-tokenfare-reserved", strconv.FormatInt(addSaturating(x.estimate.Input, x.estimate.MaxOutput), 10))
+		h.Set("x-tokenfare-reserved", strconv.FormatInt(x.boundTokens(), 10))
 	}
 	if x.sent.begun && x.inserted > 0 {
 		h.Set("x-tokenfare-output-limit", strconv.FormatInt(x.inserted, 10))

@@ -92,7 +92,7 @@ func (x *exchange) reservedTokens() int64 {
 	if x.held == nil {
 		return 0
 	}
-	return addSaturating(x.estimate.Input, x.estimate.MaxOutput)
+	return x.boundTokens()
 }
 
 // knownPath is the path of a request to a route of ours. Others may hold anything, a key pasted into an address included.

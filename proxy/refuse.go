@@ -126,7 +126,7 @@ func (f *refusal) tooSoon(x *exchange, worst shortage, wait time.Duration, short
 
 // smaller says which output limit would pass at once, if any does.
 func (x *exchange) smaller() string {
-	left := x.draws.outputLeft(x.estimate.Input, x) / x.choices
+	left := x.draws.outputLeft(x) / x.choices
 	if left < 1 || left >= x.estimate.MaxOutput/x.choices {
 		return ""
 	}
@@ -136,7 +136,7 @@ func (x *exchange) smaller() string {
 // fits refuses a call that no wait will ever admit, naming the part at fault.
 func (x *exchange) fits(output int64) error {
 	for _, b := range x.draws.budgets {
-		need := b.reserve(x.estimate.Input, output, x.facts.Price)
+		need := b.reserve(x.bound(output), x.facts.Price)
 		if need <= b.limit.Capacity() {
 			continue
 		}
@@ -150,7 +150,7 @@ func (x *exchange) neverFits(b *budget, need int64) error {
 	f := &refusal{budget: b, estimate: x.estimate, noRetry: true, promised: math.MaxInt64}
 	f.answer.Status = http.StatusBadRequest
 	f.answer.Type, f.answer.Code = "invalid_request_error", "request_exceeds_budget"
-	most := b.outputWithin(b.limit.Capacity(), x.estimate.Input, x.facts.Price)
+	most := b.outputWithin(b.limit.Capacity(), x.bound(0), x.facts.Price)
 	var fault string
 	switch {
 	case most >= x.choices:
@@ -178,9 +178,10 @@ func (x *exchange) neverFits(b *budget, need int64) error {
 // tooLongBy says by how many tokens the prompt must shrink for one token of output to fit.
 func (x *exchange) tooLongBy(b *budget) string {
 	low, high := int64(0), x.estimate.Input
+	least := x.bound(x.choices)
 	for low < high {
 		middle := (low + high + 1) / 2
-		if b.reserve(middle, x.choices, x.facts.Price) <= b.limit.Capacity() {
+		if least.Input = middle; b.reserve(least, x.facts.Price) <= b.limit.Capacity() {
 			low = middle
 		} else {
 			high = middle - 1

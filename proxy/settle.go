@@ -155,24 +155,32 @@ func (x *exchange) charged(ending string, on basis, report wire.Report) outcome 
 	}
 	o.usage.Tier = report.Tier // whatever the figures rest on
 	o.cost = x.facts.Price.Cost(o.usage)
-	o.over = max(0, o.usage.Input+o.usage.Output-x.estimate.Input-x.estimate.MaxOutput)
+	o.over = max(0, addSaturating(o.usage.Input, o.usage.Output)-x.boundTokens())
 	return o
 }
 
-// usage is what a basis amounts to.
+// usage is what a basis amounts to. Of what the provider runs, and of what is not billed by token, no report says how much
+// there was: it is taken to be all that was reserved.
 func (x *exchange) usage(b basis, report wire.Report) cost.Usage {
+	most := x.bound(x.estimate.MaxOutput)
+	u := cost.Usage{
+		Input: most.Input, Output: most.Output,
+		Images: most.Images, Milliseconds: most.Milliseconds, Characters: most.Characters, Fees: most.Fees,
+	}
 	switch b {
 	case chargeReported:
-		return report.Usage
+		reported := report.Usage
+		reported.Images, reported.Milliseconds, reported.Characters, reported.Fees = u.Images, u.Milliseconds, u.Characters, u.Fees
+		return reported
 	case chargeCounted:
-		return cost.Usage{Input: x.estimate.Input, Output: report.Counted}
+		u.Output = report.Counted
 	case chargeReserved:
-		return cost.Usage{Input: x.estimate.Input, Output: x.estimate.MaxOutput}
 	case chargeLarger:
-		return cost.Usage{Input: x.estimate.Input, Output: max(report.Counted, x.estimate.MaxOutput)}
+		u.Output = max(report.Counted, u.Output)
 	default:
 		return cost.Usage{}
 	}
+	return u
 }
 
 // credible reports whether a reported usage can be true: not zero when output was seen, and no more than the model can hold.

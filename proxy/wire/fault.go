@@ -47,7 +47,8 @@ func (r *reader) fail(code, format string, args ...any) *Error {
 
 func (r *reader) tooComplex() *Error {
 	return badRequest(CodeTooComplex, "", fmt.Sprintf(
-		"The body is nested more than %d deep or holds more than %d values: send less structure.", maxDepth, maxValues))
+		"The body is nested more than %d deep or holds more than %d values: send less structure.", maxDepth, maxValues,
+	))
 }
 
 // syntax makes an error of what the decoder said. Its text is left out: it may quote the body.
