@@ -75,6 +75,7 @@ func (e *Estimator) EstimateContext(ctx context.Context, r Request, m Model) (Es
 	}
 	est.tools(r, m, counter)
 	est.scale(m.Ratio)
+	est.add(PartMessages, r.PromptIDs, Exact)
 	est.add(PartOther, r.TokenIDs, Exact)
 	n, basis := overhead(r, counter)
 	est.add(PartOverhead, n, basis)

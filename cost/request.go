@@ -54,7 +54,8 @@ type Text struct {
 type Request struct {
 	Model           string   // as the caller wrote it
 	Text            []Text   // every string that is billed as input
-	TokenIDs        int64    // input given as token numbers: each is one token (in PartOther)
+	PromptIDs       int64    // the prompt, where it is given as token numbers: each is one token, in PartMessages
+	TokenIDs        int64    // token numbers elsewhere, in PartOther
 	Messages        int      // chat messages; 0 for endpoints without messages (then no reply priming is added)
 	Names           int      // messages that carry a name
 	FirstSystem     int      // 1 + the index in Text of what the first system message says last; 0: there is no such message

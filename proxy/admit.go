@@ -8,7 +8,6 @@ import (
 
 	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/limiter"
-	"github.com/tokenfare/tokenfare/proxy/limit"
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
@@ -27,7 +26,7 @@ func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	x.body = body
-	request, err := wire.ReadChat(body.bytes)
+	request, err := wire.Read(x.endpoint, r.Header.Get("Content-Type"), body.bytes)
 	if err != nil {
 		return err
 	}
@@ -49,7 +48,7 @@ func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) erro
 
 // resolve finds where the model's calls go and whether this caller may make them.
 func (x *exchange) resolve(request *wire.Request) error {
-	x.model, x.stream, x.member = request.Model, request.Stream, request.OutputMember
+	x.model, x.stream, x.prompt, x.member = request.Model, request.Stream, request.PromptMember, request.OutputMember
 	x.choices = max(1, request.Cost.Choices)
 	x.route = x.policy.route(request.Model)
 	if x.route == nil || !x.caller.mayUse(request.Model) {
@@ -60,10 +59,10 @@ func (x *exchange) resolve(request *wire.Request) error {
 		}
 	}
 	if x.member == "" {
-		x.member = x.route.outputMember()
+		x.member = request.LimitMember(x.route.outputMember())
 	}
 	x.facts = x.route.facts(x.policy.catalog, request.Model)
-	return nil
+	return x.price(request.Cost)
 }
 
 // meter counts the prompt and names the budgets the call draws on. A body that was refused a moment ago is not counted again.
@@ -77,7 +76,7 @@ func (x *exchange) meter(ctx context.Context, request *wire.Request, body []byte
 	if err := x.hopeless(request.Cost); err != nil {
 		return err
 	}
-	known, ok := x.server.memo.recall(x.caller.name, body)
+	known, ok := x.server.memo.recall(x, body)
 	if !ok {
 		if len(body) > longPrompt {
 			select {
@@ -100,7 +99,7 @@ func (x *exchange) meter(ctx context.Context, request *wire.Request, body []byte
 
 // hopeless refuses, without counting it, a prompt whose length alone says that no budget can ever hold it.
 func (x *exchange) hopeless(r cost.Request) error {
-	least := r.TokenIDs
+	least := r.TokenIDs + r.PromptIDs
 	for _, text := range r.Text {
 		least += int64(len(text.S)) / longestToken
 	}
@@ -126,24 +125,6 @@ func (x *exchange) draw(budgets []*budget) {
 			x.draws.add(b)
 		}
 	}
-}
-
-// priced refuses a call whose cost in money is unknown when money is what limits it.
-func (x *exchange) priced() error {
-	if x.facts.Priced {
-		return nil
-	}
-	for _, b := range x.draws.budgets {
-		if b.limit.Unit == limit.Dollars {
-			return &wire.Error{
-				Status: http.StatusBadRequest, Type: "invalid_request_error", Code: "model_not_priced", Param: "model",
-				Message: fmt.Sprintf("The model `%s` has no price, and %s is in dollars. The operator of this proxy can add one: "+
-					"`models: { %q: { upstream: %s, price: { input: $1, output: $4 } } }` (dollars per million tokens), a list with `prices: file.json`, or `unpriced: dearest`.%s",
-					x.model, b, x.model, x.route.upstream.Name, x.help()),
-			}
-		}
-	}
-	return nil
 }
 
 // reserve takes the estimate from all budgets or from none. A call without an output limit of its own is given one that is
@@ -244,6 +225,12 @@ func (x *exchange) edits(request *wire.Request) wire.Edits {
 	e := wire.Edits{Model: x.route.As, MaxOutput: x.inserted, OutputMember: x.route.outputMember(), RenameLimit: x.route.OutputMember != ""}
 	if e.Model == request.Model {
 		e.Model = ""
+	}
+	if e.MaxOutput == 0 {
+		e.MaxOutput = request.MustLimit
+	}
+	if request.Cost.MostHosted == 0 {
+		e.MostRuns = x.estimate.HostedCalls
 	}
 	if request.Stream && !request.IncludeUsage && x.route.upstream.inject {
 		e.IncludeUsage, x.withhold = true, true

@@ -22,6 +22,7 @@ type exchange struct {
 	sdk    string // X-Stainless-Lang: which official SDK asks, if one does
 
 	// admit
+	endpoint wire.Endpoint
 	model    string // as the caller named it
 	route    *route
 	facts    cost.Model
@@ -29,7 +30,8 @@ type exchange struct {
 	inserts  bool  // the caller set no output limit and a budget needs one
 	inserted int64 // the limit spliced in for each choice
 	stream   bool
-	member   string // that limits the output: the caller's, or the one that would be inserted
+	prompt   string // the member that holds the prompt
+	member   string // that limits the output: the caller's, or the one that would be inserted; empty: there is none
 	withhold bool   // we asked for the usage chunk, the caller did not
 	choices  int64  // at least 1
 	body     *heldBody
@@ -85,9 +87,9 @@ func (d *draws) amounts(u cost.Usage, price cost.Price) []int64 {
 }
 
 // begin starts an exchange for a request whose caller is known.
-func (s *Server) begin(r *http.Request) *exchange {
+func (s *Server) begin(e wire.Endpoint, r *http.Request) *exchange {
 	id := identityOf(r)
-	x := &exchange{server: s, policy: id.policy, caller: id.caller, began: time.Now(), sdk: r.Header.Get("X-Stainless-Lang"), choices: 1}
+	x := &exchange{server: s, endpoint: e, policy: id.policy, caller: id.caller, began: time.Now(), sdk: r.Header.Get("X-Stainless-Lang"), choices: 1}
 	rec := recordOf(r)
 	rec.exchange, x.id = x, rec.id
 	return x

@@ -16,11 +16,13 @@ type Explanation struct {
 	Upstream    string
 	ServedAs    string     // the name the upstream gets
 	Facts       cost.Model // what is known of the model
+	Prompt      string     // the member that holds the prompt
 	Estimate    cost.Estimate
+	Limited     bool  // the request limits its output, or its endpoint has none
 	Inserted    int64 // output limit that would be inserted for each choice; 0 if none
 	Choices     int64
 	Floor       cost.NanoUSD // the least it can cost: all of the input from the cache, and FloorOutput; 0 if the model has no price
-	FloorOutput int64        // tokens: one for each choice, none where there is no output
+	FloorOutput int64        // tokens: one for each choice, those of pictures, none where there is no output
 	Ceiling     cost.NanoUSD // the most it may cost; 0 if the model has no price
 	Draws       []Draw
 	NeverPasses string // why it can never pass, in the words of the refusal; empty if it can
@@ -34,15 +36,15 @@ type Draw struct {
 	Observed     bool // only watched
 }
 
-// Explain answers for a chat completion body what [Server.ServeHTTP] would reserve for the caller of that name, were all its
-// budgets full. It reserves and sends nothing.
-func (s *Server) Explain(ctx context.Context, key string, body []byte) (*Explanation, error) {
+// Explain answers for a request to an endpoint what [Server.ServeHTTP] would reserve for the caller of that name, were all its
+// budgets full. It reserves and sends nothing. contentType is that of the body, and matters where the endpoint takes forms.
+func (s *Server) Explain(ctx context.Context, key string, endpoint wire.Endpoint, contentType string, body []byte) (*Explanation, error) {
 	p := s.policy.Load()
-	x := &exchange{server: s, policy: p, caller: p.callerNamed(key), began: s.wall(), choices: 1}
+	x := &exchange{server: s, endpoint: endpoint, policy: p, caller: p.callerNamed(key), began: s.wall(), choices: 1}
 	if x.caller == nil {
 		return nil, fmt.Errorf("there is no key %q", key)
 	}
-	request, err := wire.ReadChat(body)
+	request, err := wire.Read(endpoint, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -63,10 +65,13 @@ func (s *Server) Explain(ctx context.Context, key string, body []byte) (*Explana
 	x.size(output)
 	e := &Explanation{
 		Model: x.model, Upstream: x.route.upstream.Name, ServedAs: x.route.upstreamName(x.model), Facts: x.facts,
-		Estimate: x.estimate, Inserted: x.inserted, Choices: x.choices,
+		Prompt: x.prompt, Estimate: x.estimate, Limited: request.Cost.HasMaxOutput, Inserted: x.inserted, Choices: x.choices,
 	}
 	if x.facts.Priced {
 		e.FloorOutput = min(x.choices, x.estimate.MaxOutput)
+		if x.estimate.Pictures > 0 { // which are as large as they are asked for
+			e.FloorOutput = x.estimate.MaxOutput
+		}
 		least := x.bound(output)
 		least.Output, least.Fees = e.FloorOutput, 0
 		e.Floor = x.facts.Price.Floor(least)

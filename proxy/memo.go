@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
 // memoSize is how many refused requests are remembered at most. One takes about 150 bytes.
@@ -21,8 +22,9 @@ type memo struct {
 }
 
 type memoKey struct {
-	caller string
-	digest [sha256.Size]byte
+	caller   string
+	endpoint wire.Endpoint
+	digest   [sha256.Size]byte
 }
 
 type memoEntry struct {
@@ -31,14 +33,14 @@ type memoEntry struct {
 }
 
 // recall returns what is known of a body, and forgets it: if it is refused again, it is remembered again.
-func (m *memo) recall(caller string, body []byte) (memoEntry, bool) {
+func (m *memo) recall(x *exchange, body []byte) (memoEntry, bool) {
 	m.mu.Lock()
-	none := m.of[caller] == 0
+	none := m.of[x.caller.name] == 0
 	m.mu.Unlock()
 	if none {
 		return memoEntry{}, false
 	}
-	key := memoKey{caller, sha256.Sum256(body)}
+	key := memoKey{x.caller.name, x.endpoint, sha256.Sum256(body)}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e, ok := m.known[key]
@@ -53,7 +55,7 @@ func (m *memo) remember(x *exchange, body []byte) {
 	if x.refused == nil {
 		return
 	}
-	key := memoKey{x.caller.name, sha256.Sum256(body)}
+	key := memoKey{x.caller.name, x.endpoint, sha256.Sum256(body)}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.known == nil {

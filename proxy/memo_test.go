@@ -14,17 +14,17 @@ func TestMemoIsBoundedAndForgets(t *testing.T) {
 	refuse := func(name, body string, input int64) {
 		m.remember(&exchange{caller: &caller{name: name}, began: time.Unix(0, 0), refused: &refusal{estimate: cost.Estimate{Input: input}}}, []byte(body))
 	}
-	if _, ok := m.recall("alice", []byte("x")); ok {
+	if _, ok := m.recall(asking("alice"), []byte("x")); ok {
 		t.Error("an empty memo knows something")
 	}
 	refuse("alice", "x", 7)
-	if _, ok := m.recall("bob", []byte("x")); ok {
+	if _, ok := m.recall(asking("bob"), []byte("x")); ok {
 		t.Error("one caller's refusal is another's")
 	}
-	if e, ok := m.recall("alice", []byte("x")); !ok || e.estimate.Input != 7 {
+	if e, ok := m.recall(asking("alice"), []byte("x")); !ok || e.estimate.Input != 7 {
 		t.Errorf("recalled %v, %v", e, ok)
 	}
-	if _, ok := m.recall("alice", []byte("x")); ok || len(m.of) != 0 {
+	if _, ok := m.recall(asking("alice"), []byte("x")); ok || len(m.of) != 0 {
 		t.Errorf("recalled twice; %d callers are still known", len(m.of))
 	}
 	var callers sync.WaitGroup
@@ -32,7 +32,7 @@ func TestMemoIsBoundedAndForgets(t *testing.T) {
 		callers.Go(func() {
 			for i := range memoSize {
 				refuse("c"+strconv.Itoa(c), strconv.Itoa(i), 1)
-				m.recall("c"+strconv.Itoa(c), []byte(strconv.Itoa(i/2)))
+				m.recall(asking("c"+strconv.Itoa(c)), []byte(strconv.Itoa(i/2)))
 			}
 		})
 	}
@@ -48,4 +48,9 @@ func TestMemoIsBoundedAndForgets(t *testing.T) {
 	if len(m.known)+len(m.of) != 0 {
 		t.Error("clear left something")
 	}
+}
+
+// asking is an exchange of a caller.
+func asking(name string) *exchange {
+	return &exchange{caller: &caller{name: name}}
 }

@@ -27,7 +27,7 @@ var emptyModelList = []byte(`{"object":"list","data":[]}`)
 // listModels lists the models this key may use: the upstreams' own lists filtered by what the configuration routes there and
 // the key may call, and the names that only the configuration knows.
 func (s *Server) listModels(w http.ResponseWriter, r *http.Request) error {
-	s.begin(r).writeBudgets(r.Context(), w.Header())
+	s.begin("", r).writeBudgets(r.Context(), w.Header())
 	list, err := s.modelsOf(r)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (s *Server) getModel(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return notFound(w, r)
 	}
-	s.begin(r).writeBudgets(r.Context(), w.Header())
+	s.begin("", r).writeBudgets(r.Context(), w.Header())
 	list, err := s.modelsOf(r)
 	if err != nil {
 		return err

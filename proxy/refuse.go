@@ -126,6 +126,9 @@ func (f *refusal) tooSoon(x *exchange, worst shortage, wait time.Duration, short
 
 // smaller says which output limit would pass at once, if any does.
 func (x *exchange) smaller() string {
+	if x.member == "" {
+		return ""
+	}
 	left := x.draws.outputLeft(x) / x.choices
 	if left < 1 || left >= x.estimate.MaxOutput/x.choices {
 		return ""
@@ -153,7 +156,7 @@ func (x *exchange) neverFits(b *budget, need int64) error {
 	most := b.outputWithin(b.limit.Capacity(), x.bound(0), x.facts.Price)
 	var fault string
 	switch {
-	case most >= x.choices:
+	case most >= x.choices && x.member != "":
 		f.answer.Param = x.member
 		fault = fmt.Sprintf("Lower %s to at most %d.", f.answer.Param, most/x.choices)
 		if x.choices > 1 {
@@ -161,8 +164,11 @@ func (x *exchange) neverFits(b *budget, need int64) error {
 		}
 	case b.limit.Unit == limit.Requests:
 		fault = "Its capacity is less than one request; the operator of this proxy must raise it."
+	case x.estimate.Pictures > 0 && b.limit.Unit != limit.InputTokens:
+		f.answer.Param = "n"
+		fault = "Ask for fewer pictures, or for smaller or plainer ones."
 	default:
-		f.answer.Param = "messages"
+		f.answer.Param = x.prompt
 		if x.caller.tooLongAs != "" {
 			f.answer.Code = x.caller.tooLongAs
 		}
@@ -178,7 +184,7 @@ func (x *exchange) neverFits(b *budget, need int64) error {
 // tooLongBy says by how many tokens the prompt must shrink for one token of output to fit.
 func (x *exchange) tooLongBy(b *budget) string {
 	low, high := int64(0), x.estimate.Input
-	least := x.bound(x.choices)
+	least := x.bound(min(x.choices, x.estimate.MaxOutput))
 	for low < high {
 		middle := (low + high + 1) / 2
 		if least.Input = middle; b.reserve(least, x.facts.Price) <= b.limit.Capacity() {

@@ -140,7 +140,7 @@ func (s *Server) boundStray(next http.Handler) http.Handler {
 
 // chat is the walk of one call: admit, forward, settle. Whatever happens on the way, end settles it before the handler returns.
 func (s *Server) chat(w http.ResponseWriter, r *http.Request) error {
-	x := s.begin(r)
+	x := s.begin(wire.Chat, r)
 	defer x.close()
 	if err := s.admit(x, w, r); err != nil {
 		return err

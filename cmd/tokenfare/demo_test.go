@@ -146,7 +146,8 @@ func TestTheWaitInTheGuideIsTheTrueOne(t *testing.T) {
 			t.Fatalf("bob's first call: %+v, %v", decision, err)
 		}
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/chat/completions", strings.NewReader(
-			`{"model":"gpt-5-mini","max_completion_tokens":190,"messages":[{"role":"user","content":"Tell me a long story"}]}`))
+			`{"model":"gpt-5-mini","max_completion_tokens":190,"messages":[{"role":"user","content":"Tell me a long story"}]}`,
+		))
 		r.Header.Set("Authorization", "Bearer k")
 		w := httptest.NewRecorder()
 		simulated.New(simulated.Options{Count: count}).ServeHTTP(w, r)

@@ -3,15 +3,17 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
+	"strings"
 
 	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy"
+	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
 const estimateHelp = `Say what a request would be charged, and why: tokens by part, the output bound, the budgets it draws on.
@@ -20,8 +22,10 @@ Nothing is sent anywhere.
   tokenfare estimate request.json                              counts and prices, without budgets
   tokenfare estimate request.json -config config.yaml -key alice
   tokenfare estimate -                                          reads the request from standard input
+  tokenfare estimate request.json -endpoint responses
+  tokenfare estimate -endpoint audio/transcriptions -form model=whisper-1 -form file=@talk.mp3
 
-request.json is the body of a POST to /v1/chat/completions.
+request.json is the body of a POST to the endpoint. Endpoints that take forms get the fields of one, as with curl -F.
 
 Flags:
 `
@@ -31,6 +35,9 @@ func runEstimate(args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	path := flags.String("config", "", "configuration `FILE` with the budgets")
 	key := flags.String("key", "", "`NAME` of the key whose budgets to draw on; may be left out if there is only one")
+	endpoint := flags.String("endpoint", "chat/completions", "`PATH` that the request is for: "+endpointNames())
+	var form formFields
+	flags.Var(&form, "form", "`NAME=VALUE` of a form's field, or NAME=@FILE; may be given more than once")
 	flags.Usage = func() {
 		fmt.Fprint(flags.Output(), estimateHelp)
 		flags.PrintDefaults()
@@ -39,19 +46,63 @@ func runEstimate(args []string, stdout, stderr io.Writer) int {
 	if !proceed {
 		return code
 	}
-	if len(files) != 1 {
-		fmt.Fprintln(stderr, "tokenfare estimate: name one file with a request, or - for standard input")
+	to, err := endpointNamed(*endpoint)
+	switch {
+	case err != nil:
+	case to.TakesForm() && (len(files) != 0 || len(form) == 0):
+		err = fmt.Errorf("%s takes a form: give its fields as -form NAME=VALUE and no file", to)
+	case !to.TakesForm() && len(form) != 0:
+		err = fmt.Errorf("%s takes no form: name one file with a request", to)
+	case !to.TakesForm() && len(files) != 1:
+		err = errors.New("name one file with a request, or - for standard input")
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "tokenfare estimate: %v\n", err)
 		return 2
 	}
-	body, err := readArgument(files[0])
+	request := asked{endpoint: to, contentType: "application/json"}
+	if to.TakesForm() {
+		request.body, request.contentType, err = form.encode()
+	} else {
+		request.body, err = readArgument(files[0])
+	}
 	if err == nil {
-		err = estimate(*path, *key, body, stdout)
+		err = estimate(*path, *key, request, stdout)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "tokenfare estimate: %v\n", err)
 		return 1
 	}
 	return 0
+}
+
+// asked is a request to be estimated.
+type asked struct {
+	endpoint    wire.Endpoint
+	contentType string
+	body        []byte
+}
+
+// endpointNamed finds an endpoint by its path, with or without /v1/ before it; chat and responses are enough.
+func endpointNamed(name string) (wire.Endpoint, error) {
+	short := strings.Trim(strings.TrimPrefix(strings.Trim(name, "/"), "v1/"), "/")
+	if short == "chat" {
+		return wire.Chat, nil
+	}
+	for _, e := range wire.Endpoints() {
+		if string(e) == "/v1/"+short {
+			return e, nil
+		}
+	}
+	return "", fmt.Errorf("there is no endpoint %q: use one of %s", name, endpointNames())
+}
+
+func endpointNames() string {
+	var names []string
+	for _, e := range wire.Endpoints() {
+		names = append(names, strings.TrimPrefix(string(e), "/v1/"))
+	}
+	return strings.Join(names, ", ")
 }
 
 func readArgument(name string) ([]byte, error) {
@@ -61,7 +112,7 @@ func readArgument(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-func estimate(path, key string, body []byte, w io.Writer) error {
+func estimate(path, key string, request asked, w io.Writer) error {
 	spec := proxy.Spec{
 		Keys:      []proxy.KeySpec{{Name: "anybody", Hashes: [][32]byte{sha256.Sum256(nil)}}},
 		Models:    []proxy.ModelSpec{{Pattern: "*", Upstream: "upstream"}},
@@ -96,71 +147,9 @@ func estimate(path, key string, body []byte, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	e, err := server.Explain(context.Background(), key, body)
+	e, err := server.Explain(context.Background(), key, request.endpoint, request.contentType, request.body)
 	if err != nil {
 		return err
 	}
 	return printEstimate(w, e)
-}
-
-func printEstimate(out io.Writer, e *proxy.Explanation) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "model\t%s\n", e.Model)
-	if e.ServedAs != e.Model {
-		fmt.Fprintf(w, "served as\t%s\n", e.ServedAs)
-	}
-	counted := e.Facts.Encoding
-	if !e.Facts.KnownEncoding {
-		counted += ", a guess: the model's own vocabulary is not known"
-	}
-	if e.Facts.Ratio > 0 {
-		counted += ", times " + e.Facts.Ratio.String()
-	}
-	fmt.Fprintf(w, "counted with\t%s\n", counted)
-	fmt.Fprintf(w, "basis\t%s\n\n", e.Estimate.Basis)
-	fmt.Fprintln(w, "INPUT\tTOKENS\tBASIS")
-	for part, n := range e.Estimate.ByPart {
-		if n > 0 {
-			fmt.Fprintf(w, "%s\t%d\t%s\n", cost.Part(part), n, e.Estimate.BasisOf[part])
-		}
-	}
-	fmt.Fprintf(w, "total\t%d\n\n", e.Estimate.Input)
-	fmt.Fprintln(w, "OUTPUT\tTOKENS")
-	how := "as the request says"
-	switch {
-	case e.Inserted > 0:
-		how = "no limit in the request: this one would be inserted"
-	case e.Estimate.Basis == cost.Assumed:
-		how = "no limit in the request, and no budget that needs one: assumed"
-	}
-	fmt.Fprintf(w, "at most\t%d\t%s\n", e.Estimate.MaxOutput, how)
-	if e.Choices > 1 {
-		fmt.Fprintf(w, "choices\t%d\t%d tokens each\n", e.Choices, e.Estimate.MaxOutput/e.Choices)
-	}
-	fmt.Fprintln(w)
-	switch {
-	case !e.Facts.Priced:
-		fmt.Fprintln(w, "cost\tunknown: the model has no price; add one under models in the configuration")
-	default:
-		fmt.Fprintf(w, "cost\t%s … %s\n", e.Floor, e.Ceiling)
-		fmt.Fprintf(w, "\tleast: every token of input from the cache, and %s of output\n", plural(int(e.FloorOutput), "token"))
-		fmt.Fprintln(w, "\tmost: what a budget in dollars reserves")
-		if e.Facts.Source == cost.FromRule {
-			fmt.Fprintln(w, "\tthe model has no price of its own: `unpriced` in the configuration says what it costs")
-		}
-	}
-	if len(e.Draws) > 0 {
-		fmt.Fprintln(w, "\nBUDGET\tLIMIT\tWOULD TAKE\tOF")
-	}
-	for _, d := range e.Draws {
-		note := ""
-		if d.Observed {
-			note = "\t(only observed)"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\n", d.Owner, d.Limit, d.Amount, d.Capacity, note)
-	}
-	if e.NeverPasses != "" {
-		fmt.Fprintf(w, "\nIt can never pass:\t%s\n", e.NeverPasses)
-	}
-	return w.Flush()
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/tokenfare/tokenfare/cost"
 )
@@ -35,15 +36,7 @@ type message struct {
 func (r *reader) messageMember(name string) error {
 	switch name {
 	case "role":
-		if r.next() == '"' {
-			at, err := r.scalar()
-			if err != nil {
-				return err
-			}
-			r.message.role = r.text(at)
-			r.count(cost.PartMessages, r.message.role)
-			return nil
-		}
+		return r.role()
 	case "name":
 		if r.next() == '"' {
 			r.req.Cost.Names++
@@ -74,6 +67,19 @@ func (r *reader) messageMember(name string) error {
 		return r.fail(CodeUnsupportedMember, "%s refers to audio stored at the provider, which this proxy does not allow: send its transcript as text.")
 	}
 	return r.countAll(cost.PartMessages)
+}
+
+// role reads who speaks, which the model is told.
+func (r *reader) role() error {
+	if r.next() != '"' {
+		return r.countAll(cost.PartMessages)
+	}
+	at, err := r.scalar()
+	if err == nil {
+		r.message.role = r.text(at)
+		r.count(cost.PartMessages, r.message.role)
+	}
+	return err
 }
 
 // endMessage adds what hangs on the message as a whole.
@@ -116,40 +122,33 @@ func (r *reader) part() error {
 	if err := r.object(partShape, func(name string) error { return r.partMember(&p, name) }); err != nil {
 		return err
 	}
+	return r.endPart(&p, p.kind == "image_url", p.kind == "input_audio", p.kind == "file")
+}
+
+// endPart adds what is not text in a part, and as text what its type does not say is something else.
+func (r *reader) endPart(p *contentPart, image, audio, file bool) error {
 	switch p.kind {
-	case "video", "video_url", "audio", "audio_url", "image", "document", "document_url", "file_url":
+	case "video", "video_url", "audio", "audio_url", "image", "document", "document_url", "file_url", "input_video":
 		return r.fail(CodeUnsupportedMember, "%s is of a type whose cost cannot be known before the call: send text, image_url, input_audio or file parts.")
 	}
 	facts := &r.req.Cost
-	if p.image || p.kind == "image_url" {
+	if p.image || image {
 		facts.Images = append(facts.Images, cost.ImageOf(r.content(p.url), p.detail))
 	}
 	if p.audio != (span{}) {
 		facts.Audio = append(facts.Audio, cost.AudioOf(r.content(p.audio)))
 	}
 	facts.FileBytes += cost.FileBytes(r.content(p.inlay))
-	r.countUnless(p.kind == "image_url", p.url)
-	r.countUnless(p.kind == "input_audio", p.audio)
-	r.countUnless(p.kind == "file", p.inlay)
+	r.countUnless(image, p.url)
+	r.countUnless(audio, p.audio)
+	r.countUnless(file, p.inlay)
 	return nil
 }
 
 func (r *reader) partMember(p *contentPart, name string) error {
 	switch name {
 	case "type":
-		if r.next() != '"' {
-			return r.countAll(cost.PartMessages)
-		}
-		at, err := r.scalar()
-		if err != nil {
-			return err
-		}
-		switch p.kind = r.text(at); p.kind {
-		case "text", "refusal", "image_url", "input_audio", "file":
-		default:
-			r.count(cost.PartMessages, p.kind)
-		}
-		return nil
+		return r.partKind(p, "text", "refusal", "image_url", "input_audio", "file")
 	case "image_url":
 		p.image = p.image || r.next() != 'n'
 		if r.next() == '"' { // not OpenAI's form, but servers take it
@@ -165,6 +164,21 @@ func (r *reader) partMember(p *contentPart, name string) error {
 	default:
 		return r.countAll(cost.PartMessages)
 	}
+}
+
+// partKind reads the type of a part: one of words, which select, or a text.
+func (r *reader) partKind(p *contentPart, words ...string) error {
+	if r.next() != '"' {
+		return r.countAll(cost.PartMessages)
+	}
+	at, err := r.scalar()
+	if err != nil {
+		return err
+	}
+	if p.kind = r.text(at); !slices.Contains(words, p.kind) {
+		r.count(cost.PartMessages, p.kind)
+	}
+	return nil
 }
 
 // attachment reads the object that holds an image, audio or a file, and leaves its data for later.

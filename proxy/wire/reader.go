@@ -26,6 +26,9 @@ type reader struct {
 	message message // the one being read
 	scratch []byte  // reused for decoding strings
 	req     *Request
+
+	prompted   int64 // how many prompts there are, where each is answered by itself
+	leastLimit int64 // the smallest output limit that may be given: some servers take 0 for no limit at all
 }
 
 // A span is a part of the body: body[start:end].
@@ -41,7 +44,7 @@ func newReader(body []byte, req *Request) *reader {
 	// The decoder's own checks are off where our rules differ: UTF-8 is checked for the whole body (a lone surrogate
 	// escape may pass), and members may be repeated where nothing is judged. It reads a bytes.Buffer in place.
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	return &reader{dec: dec, body: body, path: make([]step, 0, 8), req: req}
+	return &reader{dec: dec, body: body, path: make([]step, 0, 8), req: req, leastLimit: 1}
 }
 
 // next is the kind of the next token. An error shows as an invalid kind here and as an error at the next read.
@@ -183,6 +186,10 @@ func (r *reader) countAll(part cost.Part) error {
 		case first == '"':
 			r.count(part, r.text(value))
 		case inArray && first >= '0' && first <= '9' && allDigits(r.body[value.start:value.end]):
+			if part == cost.PartMessages {
+				r.req.Cost.PromptIDs++
+				return
+			}
 			r.req.Cost.TokenIDs++
 		}
 	})

@@ -24,7 +24,7 @@ func TestALimitIsRenamedForUpstreamsThatKnowOneName(t *testing.T) {
 }
 
 func TestZeroIsNoLimit(t *testing.T) {
-	for _, member := range limitMembers {
+	for _, member := range chatDialect.limits {
 		if _, err := ReadChat([]byte(`{"model":"m","messages":[],"` + member + `":0}`)); err == nil {
 			t.Errorf("%s: 0 was accepted, which some servers take for no limit", member)
 		}

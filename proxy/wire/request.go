@@ -1,12 +1,8 @@
 package wire
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/tokenfare/tokenfare/cost"
 )
@@ -18,26 +14,27 @@ const (
 	maxModelBytes   = 256
 )
 
-// Request is a chat completion request that was read. It keeps the body it was read from, which must not be changed.
-// A Request is not changed after ReadChat and may be used by several goroutines.
+// Request is a request that was read. It keeps the body it was read from, which must not be changed.
+// A Request is not changed after it was read and may be used by several goroutines.
 type Request struct {
 	Cost         cost.Request // what an estimate needs; its strings are copies, not parts of the body
-	Model        string       // as the caller wrote it
+	Model        string       // as the caller wrote it, or the one that is meant where there is none
 	Stream       bool         // the answer is to be streamed
 	IncludeUsage bool         // the caller asked for a usage event at the end of the stream
+	PromptMember string       // the member that holds the prompt: messages, input, prompt
 	OutputMember string       // the member that gives the output limit, the larger of two; empty if there is none
+	MustLimit    int64        // the output limit that holds where none is given, and must be written so that it does; 0: none
 
-	body    []byte
-	open    int // just behind the body's opening brace
-	model   span
-	options optionsSpan
-	limits  [2]limitSpan // in the order of limitMembers
+	body     []byte
+	open     int // just behind the body's opening brace
+	model    span
+	options  optionsSpan
+	members  [2]string    // the members that may give an output limit, the current one first; empty: there is none
+	limits   [2]limitSpan // in the order of members
+	mostRuns limitSpan    // max_tool_calls
 }
 
-// limitMembers are the names of the output limit, the current one first.
-var limitMembers = [2]string{"max_completion_tokens", "max_tokens"}
-
-// A limitSpan says where an output limit stands in the body.
+// A limitSpan says where a limit stands in the body.
 type limitSpan struct {
 	present, null bool
 	name, value   span
@@ -51,98 +48,6 @@ type optionsSpan struct {
 	value                span // of stream_options as a whole, when null
 	usagePresent         bool
 	usage                span // of the value of include_usage
-}
-
-// ReadChat reads the body of a chat completion request, strictly: exactly one JSON object in valid UTF-8, at most 256
-// levels deep and with at most 524,288 values. The error is an *Error with status 400 that names the member at fault.
-//
-// In the objects it reads (the body, messages, content parts, stream_options, response_format, tools) members are known
-// by their exact names only; a repeated member, or one whose name a lenient parser would take for a known one, is an
-// error, since two parsers would disagree about it. Inside schemas, tool parameters, metadata and members it does not
-// know nothing is judged, but every string counts as input. Features whose cost cannot be bounded before the call, and
-// references to what the provider has stored, are errors.
-//
-// It takes time linear in the body, and returns a Request that refers to body.
-func ReadChat(body []byte) (*Request, error) {
-	if !utf8.Valid(body) {
-		return nil, badRequest(CodeInvalidJSON, "", "The body is not valid UTF-8: encode it as UTF-8.")
-	}
-	req := &Request{body: body}
-	req.Cost.Choices = 1
-	r := newReader(body, req)
-	if err := r.chat(); err != nil {
-		return nil, err
-	}
-	if _, err := r.dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, badRequest(CodeInvalidJSON, "", fmt.Sprintf(
-			"The body must be one JSON object: there is more behind its end at byte %d.", r.dec.InputOffset(),
-		))
-	}
-	req.Cost.Model = req.Model
-	return req, nil
-}
-
-func (r *reader) chat() error {
-	if kind := r.next(); kind != '{' && kind != 0 {
-		return badRequest(CodeInvalidJSON, "", "The body must be one JSON object.")
-	}
-	r.req.open = r.start() + 1
-	messages := false
-	err := r.object(chatShape, func(name string) error {
-		messages = messages || name == "messages"
-		return r.chatMember(name)
-	})
-	switch {
-	case err != nil:
-		return err
-	case r.req.Model == "":
-		return badRequest(CodeMissingMember, "model", `The member "model" is missing: name a model.`)
-	case !messages:
-		return badRequest(CodeMissingMember, "messages", `The member "messages" is missing: send an array of messages.`)
-	}
-	return nil
-}
-
-// chatMember reads the value of one member of the body.
-func (r *reader) chatMember(name string) error {
-	switch name {
-	case "model":
-		return r.modelName()
-	case "messages":
-		return r.messages()
-	case "stream":
-		var err error
-		r.req.Stream, _, err = r.boolean()
-		return err
-	case "stream_options":
-		return r.streamOptions()
-	case limitMembers[0]:
-		return r.outputLimit(0)
-	case limitMembers[1]:
-		return r.outputLimit(1)
-	case "n", "best_of":
-		// Servers that know best_of produce that many answers and return n of them.
-		_, n, err := r.integer(1, maxChoices)
-		r.req.Cost.Choices = max(r.req.Cost.Choices, n)
-		return err
-	case "tools":
-		return r.tools()
-	case "functions":
-		return r.functions()
-	case "tool_choice", "function_call":
-		return r.toolChoice()
-	case "response_format":
-		return r.responseFormat()
-	case "prediction":
-		return r.prediction()
-	case "n_predict", "num_predict", "max_new_tokens", "max_output_tokens", "use_beam_search", "models", "fallbacks",
-		"api_base", "api_key", "base_url", "extra_body", "search_parameters", "plugins", "enable_search", "data_sources", "deferred":
-		return r.foreign()
-	case "store", "background", "web_search_options", "previous_response_id", "conversation", "audio", "modalities", "service_tier":
-		return r.unboundable(name)
-	default:
-		return r.countAll(cost.PartOther)
-	}
 }
 
 func (r *reader) modelName() error {
@@ -169,7 +74,7 @@ func (r *reader) modelName() error {
 func (r *reader) outputLimit(which int) error {
 	limit := &r.req.limits[which]
 	limit.present, limit.name = true, r.name
-	at, n, err := r.integer(1, maxOutputTokens) // some servers take 0 for no limit at all
+	at, n, err := r.integer(r.leastLimit, maxOutputTokens)
 	if err != nil {
 		return err
 	}
@@ -177,7 +82,7 @@ func (r *reader) outputLimit(which int) error {
 	if limit.null = r.body[at.start] == 'n'; !limit.null {
 		r.req.Cost.HasMaxOutput = true
 		if n > r.req.Cost.MaxOutput {
-			r.req.Cost.MaxOutput, r.req.OutputMember = n, limitMembers[which]
+			r.req.Cost.MaxOutput, r.req.OutputMember = n, r.req.members[which]
 		}
 	}
 	return nil

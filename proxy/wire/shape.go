@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -25,6 +26,25 @@ func newShape(names ...string) *shape {
 		s.exact[name], s.folded[key] = i, name
 	}
 	return s
+}
+
+// foreignMembers are what some servers would take for another limit, another model, another address or another bill.
+var foreignMembers = []string{
+	"n_predict", "num_predict", "max_new_tokens", "use_beam_search", "models", "fallbacks", "api_base", "api_key", "base_url",
+	"extra_body", "search_parameters", "plugins", "enable_search", "data_sources", "deferred",
+	"max_tokens", "max_completion_tokens", "max_output_tokens",
+}
+
+func isForeign(name string) bool { return slices.Contains(foreignMembers, name) }
+
+// newBodyShape is the shape of a whole body: its own members, and all foreign ones but the limits it knows itself.
+func newBodyShape(limits []string, names ...string) *shape {
+	for _, name := range foreignMembers {
+		if !slices.Contains(limits, name) {
+			names = append(names, name)
+		}
+	}
+	return newShape(names...)
 }
 
 // fold appends the form of a name in which look-alikes are equal. It returns nil for a name too long to matter.
@@ -62,19 +82,17 @@ func (s *shape) resembles(name string) string {
 	return s.folded[string(fold(buf[:0], name))]
 }
 
-// The shapes of a chat completion request. Objects without one (schemas, tool parameters, metadata, logit_bias and
-// whatever we do not know) are not judged: only their strings count.
+// The shapes of chat completion requests, and of what others have in common with them. Objects without one (schemas, tool
+// parameters, metadata, logit_bias and whatever we do not know) are not judged: only their strings count.
 var (
-	chatShape = newShape(
+	chatShape = newBodyShape(
+		[]string{"max_tokens", "max_completion_tokens"},
 		"model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "n", "best_of",
 		"tools", "functions", "tool_choice", "function_call", "parallel_tool_calls", "response_format", "prediction",
 		"store", "background", "previous_response_id", "conversation", "web_search_options", "modalities", "audio",
 		"service_tier", "reasoning_effort", "verbosity", "temperature", "top_p", "stop", "seed", "logit_bias", "logprobs",
 		"top_logprobs", "presence_penalty", "frequency_penalty", "metadata", "user", "safety_identifier",
 		"prompt_cache_key", "prompt_cache_retention", "prompt_cache_options",
-		// What other servers would take for another limit, another model, another address or another bill.
-		"n_predict", "num_predict", "max_new_tokens", "max_output_tokens", "use_beam_search", "models", "fallbacks",
-		"api_base", "api_key", "base_url", "extra_body", "search_parameters", "plugins", "enable_search", "data_sources", "deferred",
 	)
 	streamOptionsShape  = newShape("include_usage", "include_obfuscation")
 	messageShape        = newShape("role", "content", "name", "refusal", "audio", "tool_calls", "tool_call_id", "function_call")

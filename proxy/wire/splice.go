@@ -14,13 +14,26 @@ type Edits struct {
 	// where providers refuse stream_options.
 	IncludeUsage bool
 	// MaxOutput is the most tokens each choice may have. Where the caller gave a limit, in one member or two, it
-	// replaces the number in each; otherwise the limit is written as OutputMember.
+	// replaces the number in each; otherwise the limit is written as OutputMember. Where an endpoint has no output, it is
+	// ignored.
 	MaxOutput int64
-	// OutputMember is "max_completion_tokens" (also when empty) or "max_tokens".
+	// OutputMember is the member to write an output limit as: "max_completion_tokens" or "max_tokens" for chat. What the
+	// endpoint does not know stands for the one it prefers.
 	OutputMember string
 	// RenameLimit writes a limit that the caller gave under the other name as OutputMember, for an upstream that knows
 	// only that one. It matters when MaxOutput is zero.
 	RenameLimit bool
+	// MostRuns is how often the provider may run tools, where the caller does not say (max_tool_calls).
+	MostRuns int64
+}
+
+// LimitMember is the member that an output limit is written as: prefer if the endpoint knows it, else the one that it
+// does; empty if it knows none.
+func (r *Request) LimitMember(prefer string) string {
+	if prefer != "" && prefer == r.members[1] {
+		return prefer
+	}
+	return r.members[0]
 }
 
 // A splice replaces a span of the body.
@@ -35,20 +48,31 @@ type splice struct {
 func (r *Request) Edit(e Edits) []byte {
 	var splices []splice
 	if e.Model != "" && e.Model != r.Model {
-		splices = append(splices, splice{r.model, quote(e.Model)})
+		splices = append(splices, r.spliceModel(e.Model))
 	}
 	if e.IncludeUsage && r.Stream && !r.IncludeUsage {
 		splices = append(splices, r.spliceUsage())
 	}
-	if e.MaxOutput > 0 {
+	if e.MaxOutput > 0 && r.members[0] != "" {
 		splices = append(splices, r.spliceLimit(e)...)
 	} else if e.RenameLimit {
 		splices = append(splices, r.renameLimit(e.OutputMember)...)
+	}
+	if e.MostRuns > 0 && (!r.mostRuns.present || r.mostRuns.null) {
+		splices = append(splices, r.spliceRuns(e.MostRuns))
 	}
 	if len(splices) == 0 {
 		return r.body
 	}
 	return spliced(r.body, splices)
+}
+
+// spliceModel writes the model's name.
+func (r *Request) spliceModel(name string) splice {
+	if r.model == (span{}) {
+		return r.insert(`"model":` + quote(name))
+	}
+	return splice{r.model, quote(name)}
 }
 
 // spliceUsage writes include_usage: true into whatever there is of stream_options.
@@ -86,9 +110,9 @@ func (r *Request) spliceLimit(e Edits) []splice {
 		return splices
 	}
 	want, other := r.limits[0], r.limits[1]
-	member := limitMembers[0]
-	if e.OutputMember == limitMembers[1] {
-		want, other, member = other, want, limitMembers[1]
+	member := r.members[0]
+	if e.OutputMember != "" && e.OutputMember == r.members[1] {
+		want, other, member = other, want, r.members[1]
 	}
 	switch {
 	case want.present:
@@ -103,7 +127,7 @@ func (r *Request) spliceLimit(e Edits) []splice {
 // renameLimit makes a limit known by the name of member, unless it is already. A null under that name gets the number.
 func (r *Request) renameLimit(member string) []splice {
 	want, other := r.limits[0], r.limits[1]
-	if member == limitMembers[1] {
+	if member == r.members[1] {
 		want, other = other, want
 	}
 	switch {
@@ -116,7 +140,16 @@ func (r *Request) renameLimit(member string) []splice {
 	}
 }
 
-// insert puts a member first. It is never the only one: a body that was read has a model.
+// spliceRuns writes how often the provider may run tools.
+func (r *Request) spliceRuns(n int64) splice {
+	value := strconv.FormatInt(n, 10)
+	if r.mostRuns.present {
+		return splice{r.mostRuns.value, value}
+	}
+	return r.insert(`"max_tool_calls":` + value)
+}
+
+// insert puts a member first. It is never the only one: a body that was read has a prompt.
 func (r *Request) insert(member string) splice {
 	return splice{span{r.open, r.open}, member + `,`}
 }

@@ -157,7 +157,7 @@ func TestEditReadsBackAsIntended(t *testing.T) {
 			Model:        rapid.SampledFrom([]string{"", "a", "b", "ü\\\""}).Draw(t, "model"),
 			IncludeUsage: rapid.Bool().Draw(t, "usage"),
 			MaxOutput:    rapid.SampledFrom([]int64{0, 5, 1000}).Draw(t, "limit"),
-			OutputMember: rapid.SampledFrom(append(limitMembers[:], "")).Draw(t, "member"),
+			OutputMember: rapid.SampledFrom(append(chatDialect.limits[:], "")).Draw(t, "member"),
 		})
 	})
 }
@@ -174,7 +174,7 @@ func FuzzEdit(f *testing.F) {
 		}
 		e := Edits{Model: model, IncludeUsage: usage, MaxOutput: min(max(limit, 0), maxOutputTokens)}
 		if old {
-			e.OutputMember = limitMembers[1]
+			e.OutputMember = chatDialect.limits[1]
 		}
 		// The bounds on size and depth may be exceeded by the edit alone.
 		if req.Cost.TokenIDs < maxValues/2 {

@@ -6,8 +6,28 @@ import (
 	"github.com/tokenfare/tokenfare/cost"
 )
 
-// tools reads the tool definitions.
+// tools reads the tool definitions of a chat, where the caller runs all tools. A tool without a type passes, since some
+// servers take it for a function and none for a hosted tool.
 func (r *reader) tools() error {
+	return r.toolList(toolShape, func(kind *string, name string) error {
+		if name != "type" {
+			if name == "function" && *kind == "" {
+				*kind = name
+			}
+			return r.walk(func(span, bool) {})
+		}
+		if err := r.toolKind(kind); err != nil {
+			return err
+		}
+		if *kind != "function" && *kind != "custom" {
+			return r.fail(CodeUnsupportedMember, `%s names a tool hosted by the provider, whose cost cannot be bounded: only "function" and "custom" tools are allowed.`)
+		}
+		return nil
+	})
+}
+
+// toolList reads tool definitions. member reads a member of one and may learn from it what kind of tool it is.
+func (r *reader) toolList(s *shape, member func(kind *string, name string) error) error {
 	if null, err := r.null(); null || err != nil {
 		return err
 	}
@@ -18,15 +38,11 @@ func (r *reader) tools() error {
 		if r.next() != '{' {
 			return r.wrongType("an object")
 		}
-		start := r.start()
-		known := false
-		if err := r.object(toolShape, func(name string) error {
-			known = known || name == "type" || name == "function"
-			return r.toolMember(name)
-		}); err != nil {
+		start, kind := r.start(), ""
+		if err := r.object(s, func(name string) error { return member(&kind, name) }); err != nil {
 			return err
 		}
-		if !known {
+		if kind == "" {
 			return r.fail(CodeUnsupportedMember, `%s has no "type": say "function" or "custom".`)
 		}
 		text, err := r.compactFrom(start)
@@ -35,23 +51,16 @@ func (r *reader) tools() error {
 	})
 }
 
-// toolMember checks the type of a tool: tools that the provider runs itself cost more than tokens. A tool without a
-// type passes, since some servers take it for a function and none for a hosted tool.
-func (r *reader) toolMember(name string) error {
-	if name != "type" {
-		return r.walk(func(span, bool) {})
-	}
+// toolKind reads the type of a tool.
+func (r *reader) toolKind(kind *string) error {
 	if r.next() != '"' {
 		return r.wrongType("a string")
 	}
 	at, err := r.scalar()
-	if err != nil {
-		return err
+	if err == nil {
+		*kind = r.text(at)
 	}
-	if kind := r.text(at); kind != "function" && kind != "custom" {
-		return r.fail(CodeUnsupportedMember, `%s names a tool hosted by the provider, whose cost cannot be bounded: only "function" and "custom" tools are allowed.`)
-	}
-	return nil
+	return err
 }
 
 // functions reads the function definitions of old clients.
@@ -105,6 +114,14 @@ func (r *reader) prediction() error {
 	})
 }
 
+// keywords reads an array of words that select.
+func (r *reader) keywords(part cost.Part, words ...string) error {
+	if r.next() != '[' {
+		return r.countAll(part)
+	}
+	return r.array(func() error { return r.keyword(part, words...) })
+}
+
 // keyword reads any value and counts its strings, unless it is one of words, which select and are not billed.
 func (r *reader) keyword(part cost.Part, words ...string) error {
 	if r.next() != '"' {
@@ -120,9 +137,30 @@ func (r *reader) keyword(part cost.Part, words ...string) error {
 	return nil
 }
 
-// unboundable reads the members that ask for more than tokens, or for what the provider has stored under the account
+// serviceTier reads how fast and how surely the caller wants to be served, which is a matter of price.
+func (r *reader) serviceTier() error {
+	if null, err := r.null(); null || err != nil {
+		return err
+	}
+	if r.next() != '"' {
+		return r.wrongType("a string or null")
+	}
+	at, err := r.scalar()
+	if err != nil {
+		return err
+	}
+	switch tier := cost.ParseTier(r.text(at)); tier {
+	case cost.Unstated, cost.Standard, cost.Flex, cost.Priority:
+		r.req.Cost.Tier = tier
+		return nil
+	default:
+		return r.fail(CodeUnsupportedMember, `%s must be "auto", "default", "flex" or "priority": other tiers have other prices. Leave it out.`)
+	}
+}
+
+// stored reads the members that ask for work that outlives the call, or for what the provider has stored under the account
 // that all callers share. They may be there as long as they ask for nothing.
-func (r *reader) unboundable(name string) error {
+func (r *reader) stored(name string) error {
 	if null, err := r.null(); null || err != nil {
 		return err
 	}
@@ -133,27 +171,26 @@ func (r *reader) unboundable(name string) error {
 			return r.fail(CodeUnsupportedMember, "%s must not be true: this proxy allows no work or data that outlives the call. Leave it out.")
 		}
 		return err
-	case "service_tier":
-		if r.next() != '"' {
-			return r.wrongType("a string or null")
-		}
-		at, err := r.scalar()
-		if err != nil {
-			return err
-		}
-		if tier := r.text(at); tier != "auto" && tier != "default" {
-			return r.fail(CodeUnsupportedMember, `%s must be "auto" or "default": other tiers have other prices. Leave it out.`)
-		}
-		return nil
-	case "modalities":
-		return r.modalities()
-	case "previous_response_id", "conversation":
-		return r.fail(CodeUnsupportedMember, "%s refers to what is stored at the provider, which this proxy does not allow: send the messages themselves.")
-	case "web_search_options":
-		return r.fail(CodeUnsupportedMember, "%s asks for a search by the provider, whose cost cannot be bounded: leave it out.")
 	default:
-		return r.fail(CodeUnsupportedMember, "%s asks for spoken output, which this proxy cannot meter: leave it out.")
+		return r.fail(CodeUnsupportedMember, "%s refers to what is stored at the provider, which this proxy does not allow: send the text itself.")
 	}
+}
+
+// spoken reads a member that asks for speech beside text.
+func (r *reader) spoken() error {
+	if null, err := r.null(); null || err != nil {
+		return err
+	}
+	return r.fail(CodeUnsupportedMember, "%s asks for spoken output, which this proxy cannot meter: leave it out.")
+}
+
+// searchOptions reads web_search_options: the provider is to search the web once.
+func (r *reader) searchOptions() error {
+	if null, err := r.null(); null || err != nil {
+		return err
+	}
+	r.req.Cost.Hosted = append(r.req.Cost.Hosted, cost.Hosted{Type: "web_search_preview", Once: true})
+	return r.countAll(cost.PartTools)
 }
 
 // foreign reads a member by which some servers take another limit, model or address, or bill something else.
@@ -169,6 +206,9 @@ func (r *reader) foreign() error {
 }
 
 func (r *reader) modalities() error {
+	if null, err := r.null(); null || err != nil {
+		return err
+	}
 	if r.next() != '[' {
 		return r.wrongType("an array of strings or null")
 	}

@@ -1,0 +1,76 @@
+package wire
+
+import "github.com/tokenfare/tokenfare/cost"
+
+// completionsLimit is the output limit of a completion request that gives none (OpenAI's API reference).
+const completionsLimit = 16
+
+var completionsDialect = dialect{
+	shape: newBodyShape(
+		[]string{"max_tokens"},
+		"model", "prompt", "suffix", "max_tokens", "n", "best_of", "echo", "stream", "stream_options", "logprobs", "stop",
+		"temperature", "top_p", "seed", "logit_bias", "presence_penalty", "frequency_penalty", "user", "metadata", "store",
+		"background", "service_tier", "previous_response_id", "conversation",
+	),
+	prompt: "prompt", plural: "a string, an array of strings or token numbers",
+	limits: [2]string{"max_tokens"},
+	echoes: true,
+	member: (*reader).completionsMember,
+	end:    (*reader).endCompletion,
+}
+
+// completionsMember reads the value of one member of a completion request.
+func (r *reader) completionsMember(name string) error {
+	switch name {
+	case "prompt":
+		return r.prompts()
+	case "suffix":
+		return r.countAll(cost.PartMessages)
+	case "echo":
+		var err error
+		r.req.Cost.Echo, _, err = r.boolean()
+		return err
+	default:
+		return r.member(name)
+	}
+}
+
+// prompts reads a text, token numbers, or several of either. Each is answered by itself.
+func (r *reader) prompts() error {
+	switch r.next() {
+	case '"':
+	case 'n': // the end-of-text token stands for it
+		r.req.Cost.PromptIDs++
+	case '[':
+		texts, numbers := int64(0), int64(0)
+		err := r.array(func() error {
+			switch r.next() {
+			case '"', '[':
+				texts++
+			case '0':
+				numbers = 1
+			default:
+				return r.wrongType("a string, a token number or an array of token numbers")
+			}
+			return r.countAll(cost.PartMessages)
+		})
+		r.prompted = texts + numbers
+		return err
+	default:
+		return r.wrongType("a string, an array of strings, an array of token numbers or an array of such arrays")
+	}
+	return r.countAll(cost.PartMessages)
+}
+
+// endCompletion applies what hangs on several members.
+func (r *reader) endCompletion() error {
+	facts := &r.req.Cost
+	facts.Choices *= max(1, r.prompted) // both bounded, by maxChoices and maxValues
+	if !facts.HasMaxOutput {
+		facts.HasMaxOutput, facts.MaxOutput, r.req.MustLimit = true, completionsLimit, completionsLimit
+	}
+	if facts.MaxOutput == 0 && !facts.Echo {
+		return badRequest(CodeInvalidValue, "max_tokens", `"max_tokens" may be 0 only to have the prompt echoed ("echo": true): some servers take it for no limit at all.`)
+	}
+	return nil
+}

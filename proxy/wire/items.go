@@ -1,0 +1,203 @@
+package wire
+
+import "github.com/tokenfare/tokenfare/cost"
+
+var (
+	itemShape = newShape("type", "role", "content", "id", "status", "phase", "name", "arguments", "input", "call_id", "output",
+		"summary", "encrypted_content", "result", "tools")
+	itemPartShape = newShape("type", "text", "refusal", "image_url", "detail", "input_audio", "file_id", "file_data", "file_url", "filename")
+)
+
+// items reads what a request to the Responses API tells the model: a text, as a message of that role, or items.
+func (r *reader) items(role string) error {
+	switch r.next() {
+	case '"':
+		at, err := r.scalar()
+		if err != nil {
+			return err
+		}
+		r.message = message{role: role}
+		r.count(cost.PartMessages, role)
+		r.count(cost.PartMessages, r.text(at))
+		r.message.lastText = len(r.req.Cost.Text)
+		r.endMessage()
+		return nil
+	case '[':
+		return r.array(r.item)
+	case 'n':
+		_, err := r.scalar()
+		return err
+	default:
+		return r.wrongType("a string or an array of items")
+	}
+}
+
+// An item collects what can only be judged once it is read, since its type may come last.
+type item struct {
+	kind           string
+	named          bool // it has a number
+	call           cost.ToolCall
+	sealed, result span // strings not yet counted: reasoning that only the provider can read, a picture in base64
+}
+
+func (r *reader) item() error {
+	if r.next() != '{' {
+		return r.wrongType("an object")
+	}
+	var it item
+	r.message = message{firstAudio: len(r.req.Cost.Audio)}
+	if err := r.object(itemShape, func(name string) error { return r.itemMember(&it, name) }); err != nil {
+		return err
+	}
+	if it.kind == "item_reference" || it.kind == "" && it.named && r.message.role == "" {
+		return r.fail(CodeUnsupportedMember, "%s refers to what is stored at the provider, which this proxy does not allow: send the item itself.")
+	}
+	r.endItem(&it)
+	return nil
+}
+
+func (r *reader) itemMember(it *item, name string) error {
+	switch name {
+	case "type":
+		return r.itemKind(it)
+	case "role":
+		return r.role()
+	case "id":
+		it.named = true
+		return r.id()
+	case "call_id":
+		return r.id()
+	case "status":
+		return r.keyword(cost.PartMessages, "in_progress", "completed", "incomplete", "searching", "generating", "interpreting", "failed")
+	case "phase":
+		return r.keyword(cost.PartMessages, "commentary", "final_answer")
+	case "content", "summary", "output":
+		before := len(r.req.Cost.Text)
+		if err := r.itemContent(); err != nil {
+			return err
+		}
+		if after := len(r.req.Cost.Text); after > before {
+			r.message.lastText = after
+		}
+		return nil
+	case "tools": // that a server offered
+		return r.countJSON(cost.PartTools)
+	case "name":
+		return r.string(&it.call.Name)
+	case "arguments", "input":
+		if it.call.Arguments == "" {
+			return r.string(&it.call.Arguments)
+		}
+	case "encrypted_content":
+		if r.next() == '"' {
+			return r.later(&it.sealed)
+		}
+	case "result":
+		if r.next() == '"' {
+			return r.later(&it.result)
+		}
+	}
+	return r.countAll(cost.PartMessages)
+}
+
+// itemKind reads the type of an item: a word that selects, unless we do not know it.
+func (r *reader) itemKind(it *item) error {
+	if r.next() != '"' {
+		return r.countAll(cost.PartMessages)
+	}
+	at, err := r.scalar()
+	if err != nil {
+		return err
+	}
+	switch it.kind = r.text(at); it.kind {
+	case "message", "reasoning", "compaction", "item_reference",
+		"function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
+		"computer_call", "computer_call_output", "local_shell_call", "local_shell_call_output", "shell_call", "shell_call_output",
+		"apply_patch_call", "apply_patch_call_output", "web_search_call", "file_search_call", "code_interpreter_call",
+		"image_generation_call", "mcp_call", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response":
+	default:
+		r.count(cost.PartMessages, it.kind)
+	}
+	return nil
+}
+
+// endItem adds what hangs on the item as a whole. An item that is not a message is taken to be shown to the model as one.
+func (r *reader) endItem(it *item) {
+	facts := &r.req.Cost
+	switch it.kind {
+	case "function_call", "custom_tool_call":
+		r.message.calls = append(r.message.calls, it.call)
+	default:
+		r.count(cost.PartMessages, it.call.Name)
+		r.count(cost.PartMessages, it.call.Arguments)
+	}
+	if it.kind == "reasoning" || it.kind == "compaction" {
+		facts.Sealed += cost.SealedBytes(r.content(it.sealed))
+	} else {
+		r.countUnless(false, it.sealed)
+	}
+	if it.kind == "image_generation_call" && it.result != (span{}) {
+		facts.Images = append(facts.Images, cost.ImageOf(append([]byte("data:;base64,"), r.content(it.result)...), cost.AutoDetail))
+	} else {
+		r.countUnless(false, it.result)
+	}
+	if r.message.role == "" {
+		r.message.role = "assistant"
+		r.count(cost.PartMessages, "assistant")
+	}
+	r.endMessage()
+}
+
+// itemContent reads a text, a part, or an array of parts.
+func (r *reader) itemContent() error {
+	switch r.next() {
+	case '[':
+		return r.array(r.itemPart)
+	case '{':
+		return r.itemPart()
+	default:
+		return r.countAll(cost.PartMessages)
+	}
+}
+
+// itemPart reads a part of an item's content. As in a chat, no type can hide a prompt.
+func (r *reader) itemPart() error {
+	if r.next() != '{' {
+		return r.countAll(cost.PartMessages)
+	}
+	var p contentPart
+	if err := r.object(itemPartShape, func(name string) error { return r.itemPartMember(&p, name) }); err != nil {
+		return err
+	}
+	return r.endPart(&p, p.kind == "input_image" || p.kind == "computer_screenshot", p.kind == "input_audio", p.kind == "input_file")
+}
+
+func (r *reader) itemPartMember(p *contentPart, name string) error {
+	switch name {
+	case "type":
+		return r.partKind(p, "input_text", "output_text", "text", "refusal", "summary_text", "reasoning_text",
+			"input_image", "computer_screenshot", "input_file", "input_audio")
+	case "image_url":
+		p.image = p.image || r.next() != 'n'
+		if r.next() == '"' {
+			return r.later(&p.url)
+		}
+		return r.attachment(imageShape, "url", p, &p.url)
+	case "detail":
+		return r.detail(&p.detail)
+	case "input_audio":
+		return r.attachment(audioShape, "data", p, &p.audio)
+	case "file_data":
+		if r.next() == '"' {
+			return r.later(&p.inlay)
+		}
+	case "file_id":
+		return r.fileID()
+	case "file_url":
+		if null, err := r.null(); null || err != nil {
+			return err
+		}
+		return r.fail(CodeUnsupportedMember, "%s names a file of unknown size: send the file itself in file_data.")
+	}
+	return r.countAll(cost.PartMessages)
+}

@@ -1,0 +1,163 @@
+package wire
+
+import (
+	"slices"
+
+	"github.com/tokenfare/tokenfare/cost"
+)
+
+var responsesDialect = dialect{
+	shape: newBodyShape(
+		[]string{"max_output_tokens"},
+		"model", "input", "instructions", "tools", "tool_choice", "text", "max_output_tokens", "max_tool_calls", "stream",
+		"stream_options", "reasoning", "previous_response_id", "conversation", "prompt", "background", "store", "service_tier",
+		"include", "truncation", "metadata", "parallel_tool_calls", "temperature", "top_p", "top_logprobs", "n", "best_of",
+		"user", "safety_identifier", "prompt_cache_key", "prompt_cache_retention", "prompt_cache_options", "context_management",
+	),
+	prompt: "input", plural: "a string or an array of items",
+	limits: [2]string{"max_output_tokens"},
+	member: (*reader).responsesMember,
+}
+
+var (
+	textShape         = newShape("format", "verbosity")
+	reasoningShape    = newShape("effort", "summary", "generate_summary")
+	responseToolShape = newShape("type", "name", "function", "custom", "container", "vector_store_ids")
+	containerShape    = newShape("type", "file_ids", "memory_limit")
+)
+
+// responsesMember reads the value of one member of a request to the Responses API.
+func (r *reader) responsesMember(name string) error {
+	switch name {
+	case "input":
+		return r.items("user")
+	case "instructions":
+		return r.items("developer")
+	case "tools":
+		return r.responseTools()
+	case "tool_choice":
+		return r.toolChoice()
+	case "max_tool_calls":
+		return r.mostRuns()
+	case "text":
+		return r.textOptions()
+	case "reasoning":
+		return r.reasoning()
+	case "prompt":
+		return r.stored(name)
+	case "include":
+		return r.keywords(cost.PartOther, "file_search_call.results", "web_search_call.results", "web_search_call.action.sources",
+			"message.input_image.image_url", "computer_call_output.output.image_url", "code_interpreter_call.outputs",
+			"reasoning.encrypted_content", "message.output_text.logprobs")
+	case "truncation":
+		return r.keyword(cost.PartOther, "auto", "disabled")
+	case "prompt_cache_retention":
+		return r.keyword(cost.PartOther, retentions...)
+	default:
+		return r.member(name)
+	}
+}
+
+// mostRuns reads how often the provider may run tools.
+func (r *reader) mostRuns() error {
+	const most = 10_000
+	limit := &r.req.mostRuns
+	limit.present = true
+	at, n, err := r.integer(1, most)
+	if err != nil {
+		return err
+	}
+	limit.value, limit.n = at, n
+	if limit.null = r.body[at.start] == 'n'; !limit.null {
+		r.req.Cost.MostHosted = n
+	}
+	return nil
+}
+
+// textOptions reads what form the answer is to have.
+func (r *reader) textOptions() error {
+	if r.next() != '{' {
+		return r.countAll(cost.PartSchema)
+	}
+	return r.object(textShape, func(name string) error {
+		switch {
+		case name == "format" && r.next() == '{':
+			return r.responseFormat()
+		case name == "verbosity":
+			return r.keyword(cost.PartSchema, verbosities...)
+		default:
+			return r.countAll(cost.PartSchema)
+		}
+	})
+}
+
+// reasoning reads how much the model is to think, and what of it to show.
+func (r *reader) reasoning() error {
+	if r.next() != '{' {
+		return r.countAll(cost.PartOther)
+	}
+	return r.object(reasoningShape, func(name string) error {
+		switch name {
+		case "effort":
+			return r.keyword(cost.PartOther, efforts...)
+		case "summary", "generate_summary":
+			return r.keyword(cost.PartOther, "auto", "concise", "detailed")
+		default:
+			return r.countAll(cost.PartOther)
+		}
+	})
+}
+
+// responseTools reads the tool definitions, those of tools that the provider runs included.
+func (r *reader) responseTools() error {
+	return r.toolList(responseToolShape, func(kind *string, name string) error {
+		switch name {
+		case "type":
+			err := r.toolKind(kind)
+			if !slices.Contains(ownTools, *kind) {
+				r.req.Cost.Hosted = append(r.req.Cost.Hosted, cost.Hosted{Type: *kind})
+			}
+			return err
+		case "container":
+			return r.container()
+		case "vector_store_ids":
+			return r.stored(name)
+		default:
+			return r.walk(func(span, bool) {})
+		}
+	})
+}
+
+// ownTools are run by the caller and cost nothing but tokens.
+var ownTools = []string{"function", "custom", "local_shell", "apply_patch", "computer", "computer_use_preview"}
+
+// container reads where the provider is to run code: in one it makes for the call, of the size it makes by default.
+func (r *reader) container() error {
+	if r.next() == '"' {
+		return r.stored("container")
+	}
+	if r.next() != '{' {
+		return r.walk(func(span, bool) {})
+	}
+	return r.object(containerShape, func(name string) error {
+		switch name {
+		case "file_ids":
+			return r.stored(name)
+		case "memory_limit":
+			null, err := r.null()
+			if null || err != nil {
+				return err
+			}
+			if r.next() != '"' {
+				return r.wrongType("a string or null")
+			}
+			at, err := r.scalar()
+			if err == nil && r.text(at) != "1g" {
+				return r.fail(CodeUnsupportedMember, `%s must be "1g": larger containers have other prices. Leave it out.`)
+			}
+			return err
+		default:
+			return r.walk(func(span, bool) {})
+		}
+	})
+}
