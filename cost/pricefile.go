@@ -84,8 +84,8 @@ func readObject(text []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// fileModel makes a model of an entry. What the entry does not say of how it is counted is that of our own model of
-// that name, whoever serves it.
+// fileModel makes a model of an entry. What the entry does not say of how it is counted, and of the fees of tools, is that
+// of our own model of that name, whoever serves it.
 func fileModel(name string, fields map[string]any, known *Catalog) (Model, error) {
 	card, err := fileCard(name, fields)
 	if err != nil {
@@ -100,6 +100,9 @@ func fileModel(name string, fields map[string]any, known *Catalog) (Model, error
 		Name: name, Encoding: relative.Encoding, KnownEncoding: relative.KnownEncoding, ImageTokens: relative.ImageTokens,
 		Reasoning: relative.Reasoning || fields["supports_reasoning"] == true,
 		Priced:    true, Price: price, Source: FromFile,
+	}
+	if m.Fees, err = fileFees(fields, relative.Fees); err != nil {
+		return Model{}, err
 	}
 	if flat := price.Rates[PerImage]; flat > 0 && !price.byToken() && !pictureSize.MatchString(name) {
 		// One price for all pictures is that of the usual ones: what we know of the others still holds.

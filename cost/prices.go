@@ -29,6 +29,7 @@ type priceList struct {
 	Source string     `json:"source"`
 	Date   string     `json:"date"`
 	Unit   string     `json:"unit"`
+	Tools  toolTable  `json:"tools"`
 	Models []priceRow `json:"models"`
 }
 
@@ -148,11 +149,21 @@ func parseCatalog(data []byte) (*Catalog, error) {
 	if err := decoder.Decode(&list); err != nil {
 		return nil, err
 	}
+	fees := map[bool]map[string]Fee{}
+	for _, reasoning := range []bool{false, true} {
+		var err error
+		if fees[reasoning], err = list.Tools.fees(reasoning); err != nil {
+			return nil, err
+		}
+	}
 	c := &Catalog{models: make(map[string]Model)}
 	for _, row := range list.Models {
 		m, err := row.model()
 		if err != nil {
 			return nil, fmt.Errorf("models %s: %w", strings.Join(row.Names, ", "), err)
+		}
+		if m.DefaultOutput > 0 {
+			m.Fees = fees[m.Reasoning]
 		}
 		for _, name := range row.Names {
 			if err := c.add(name, m); err != nil {
