@@ -13,7 +13,8 @@ type Card struct {
 	Batch    Column
 	Flex     Column
 	Priority Column
-	EU, US   int64 // what a region multiplies prices by, in ten-thousandths; 0: not stated
+	Pictures map[PictureKind]NanoUSD // by piece, as PerImage, where that depends on their kind
+	EU, US   int64                   // what a region multiplies prices by, in ten-thousandths; 0: not stated
 }
 
 // Column is what a Card states of one service tier.
@@ -63,15 +64,23 @@ func (c Card) Price() (Price, error) {
 			return Price{}, fmt.Errorf("a region multiplies prices by %d/10000: give a number from 1 to 100", uplift)
 		}
 	}
+	for kind, rate := range c.Pictures {
+		if err := PerImage.check(rate); err != nil {
+			return Price{}, fmt.Errorf("pictures %v: %w", kind, err)
+		}
+	}
 	p := Price{Schedule: c.Standard.standard(), EU: c.EU, US: c.US}
 	p.Batch = c.tier(&p.Schedule, c.Batch, 1)
 	p.Flex = c.tier(&p.Schedule, c.Flex, 1)
 	p.Priority = c.tier(&p.Schedule, c.Priority, priorityFactor)
+	if len(c.Pictures) > 0 {
+		p = p.withPictures(c.Pictures)
+	}
 	return p, nil
 }
 
 // Stated reports whether the card says any price at all.
-func (c Card) Stated() bool { return !c.Standard.empty() }
+func (c Card) Stated() bool { return !c.Standard.empty() || len(c.Pictures) > 0 }
 
 // standard fills in the standard column.
 func (c *Column) standard() Schedule {

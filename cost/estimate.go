@@ -127,11 +127,12 @@ func (e *Estimate) output(r Request, m Model) {
 	most := max(0, m.DefaultOutput)
 	switch {
 	case r.Pictures.N > 0:
-		e.made(r.Pictures.tokens(), m)
+		tokens, formula := r.Pictures.tokens(m)
+		e.made(tokens, formulaIf(formula), m)
 	case r.Speech.Characters > 0:
-		e.made(r.Speech.tokens(), m)
+		e.made(r.Speech.tokens(), Approximate, m)
 	case r.Transcribes:
-		e.made(max(most, m.MaxOutput), m)
+		e.made(max(most, m.MaxOutput), Formula, m)
 	case r.HasMaxOutput:
 		e.MaxOutput = min(maxTokens, saturatingMul(max(0, r.MaxOutput), max(1, r.Choices)))
 	default:
@@ -148,10 +149,10 @@ func (e *Estimate) output(r Request, m Model) {
 }
 
 // made bounds the output of models that make something else than text. Those that are billed by what they make have none.
-func (e *Estimate) made(tokens int64, m Model) {
+func (e *Estimate) made(tokens int64, basis Basis, m Model) {
 	if m.DefaultOutput > 0 {
 		e.MaxOutput = min(maxTokens, tokens)
-		e.Basis = max(e.Basis, Formula)
+		e.Basis = max(e.Basis, basis)
 	}
 }
 

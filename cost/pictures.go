@@ -22,41 +22,69 @@ const (
 	OtherQuality // a word we do not know: the dearest of the others
 )
 
+var qualityNames = [...]string{"auto", "low", "medium", "high", "standard", "hd"}
+
 // QualityNamed reads a request's word for a quality.
 func QualityNamed(word string) Quality {
-	switch word {
-	case "", "auto":
+	if word == "" {
 		return AutoQuality
-	case "low":
-		return LowQuality
-	case "medium":
-		return MediumQuality
-	case "high":
-		return HighQuality
-	case "standard":
-		return StandardQuality
-	case "hd":
-		return HDQuality
-	default:
-		return OtherQuality
 	}
+	for i, name := range qualityNames {
+		if name == word {
+			return Quality(i)
+		}
+	}
+	return OtherQuality
 }
 
-// What a picture takes where the request leaves it to the model: the most that its usual sizes come to, 1024 x 1536.
-const (
-	usualWidth  = 1024
-	usualHeight = 1536
+// String is the quality's word in requests and price lists.
+func (q Quality) String() string {
+	if int(q) < len(qualityNames) {
+		return qualityNames[q]
+	}
+	return "other"
+}
 
-	perPreview = 100 // tokens (OpenAI's guide to image generation)
+const (
+	perPreview = 100 // tokens for each (OpenAI's guide to image generation)
+
+	// mostSide bounds the sides of a picture, in pixels, so that nothing overflows: no model makes one a tenth as large.
+	mostSide = 1 << 16
 )
 
-// tokens is what all pictures take as output. It is the table of OpenAI's guide to image generation as a formula: a row
-// of tokens for each 64, 32 or 16 pixels of height, with a token at the end of each row.
-func (p Pictures) tokens() int64 {
-	w, h := min(p.Width, mostPixels), min(p.Height, mostPixels)
-	if w <= 0 || h <= 0 {
-		w, h = usualWidth, usualHeight
+// usualSizes are those that a model chooses among where the request leaves it to the model.
+var usualSizes = [...]struct{ width, height int64 }{{1024, 1024}, {1024, 1536}, {1536, 1024}}
+
+// tokens is what all pictures take as output when m makes them, and whether that follows from a formula for m. Where it
+// does not, it is the most that a formula of another model says.
+func (p Pictures) tokens(m Model) (n int64, formula bool) {
+	var each int64
+	switch baseName(withoutDate(m.Name)) {
+	case "gpt-image-1", "gpt-image-1.5":
+		each, formula = p.dearestSize(p.byRow), true
+	case "gpt-image-2":
+		each, formula = p.dearestSize(p.byArea), true
+	default:
+		each = max(p.dearestSize(p.byRow), p.dearestSize(p.byArea))
 	}
+	each = saturatingAdd(each, saturatingMul(max(0, p.Partial), perPreview))
+	return saturatingMul(max(0, p.N), each), formula
+}
+
+// dearestSize is the tokens of a picture of the size asked for, or of the dearest that the model may choose.
+func (p Pictures) dearestSize(tokens func(w, h int64) int64) (most int64) {
+	if p.Width > 0 && p.Height > 0 {
+		return tokens(min(p.Width, mostSide), min(p.Height, mostSide))
+	}
+	for _, size := range usualSizes {
+		most = max(most, tokens(size.width, size.height))
+	}
+	return most
+}
+
+// byRow is the table of OpenAI's guide to image generation as a formula, which meets all of its nine figures: a row of
+// tokens for each 64, 32 or 16 pixels of height, with a token at the end of each row.
+func (p Pictures) byRow(w, h int64) int64 {
 	side := int64(16)
 	switch p.Quality {
 	case LowQuality:
@@ -65,7 +93,21 @@ func (p Pictures) tokens() int64 {
 		side = 32
 	default:
 	}
-	each := saturatingMul(ceilDiv(h, side), ceilDiv(w, side)+1)
-	each = saturatingAdd(each, saturatingMul(max(0, p.Partial), perPreview))
-	return saturatingMul(max(0, p.N), each)
+	return ceilDiv(h, side) * (ceilDiv(w, side) + 1)
+}
+
+// byArea is what the calculator on OpenAI's pages says of gpt-image-2, as community.openai.com took it apart (topic
+// 1382699): a grid whose longer side has 16, 48 or 96 tokens and whose shorter side has its share of them, rounded;
+// times one half, and a half for each two million pixels.
+func (p Pictures) byArea(w, h int64) int64 {
+	long := int64(96)
+	switch p.Quality {
+	case LowQuality:
+		long = 16
+	case MediumQuality:
+		long = 48
+	default:
+	}
+	short := (2*long*min(w, h) + max(w, h)) / (2 * max(w, h))
+	return ceilDiv(long*short*(2_000_000+w*h), 4_000_000)
 }

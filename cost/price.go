@@ -15,6 +15,10 @@ type Price struct {
 	// not listed is not given, and the priority tier costs priorityFactor times the standard one.
 	Batch, Flex, Priority *Schedule
 
+	// Pictures are the prices of kinds of picture, where they differ: ForPictures sets the one that holds. Until then a
+	// picture costs what the dearest does.
+	Pictures []PictureRate
+
 	EU, US int64 // what data residency there multiplies every price by, in ten-thousandths; 0: nothing is known to be added
 
 	Asked  Tier  // the tier that calls ask for, or that the account has set; Unstated: the standard one

@@ -161,31 +161,12 @@ func (c *Card) readUnits(name string, fields map[string]any) error {
 		if err := set(PerImage, "input_cost_per_image"); err != nil {
 			return err
 		}
-		return c.readPixels(name, fields)
-	}
-	return nil
-}
-
-var pictureSize = regexp.MustCompile(`(?:^|/)([0-9]{1,5})-?x-?([0-9]{1,5})(?:/|$)`)
-
-// readPixels reads the price of a picture by its pixels, where the entry's name says how many there are.
-func (c *Card) readPixels(name string, fields map[string]any) error {
-	size := pictureSize.FindStringSubmatch(name)
-	if _, ok := c.Standard.Rates[PerImage]; ok || size == nil {
-		return nil
-	}
-	width, _ := strconv.ParseInt(size[1], 10, 64)
-	height, _ := strconv.ParseInt(size[2], 10, 64)
-	for _, field := range []string{"input_cost_per_pixel", "output_cost_per_pixel"} {
-		if fields[field] == nil {
-			continue
-		}
-		r, err := fileNumber(field, fields[field])
-		if err != nil {
+		if err := c.readPixels(name, fields); err != nil {
 			return err
 		}
-		pixels := roundedUp(r.Mul(r, ratOf(width*height)), int64(usd)*perMillion)
-		c.Standard.Set(0, PerImage, saturatingAdd(c.Standard.Rates[PerImage], NanoUSD(pixels)))
+	}
+	if c.Standard.Rates[ImageOutput] > 0 {
+		delete(c.Standard.Rates, PerImage) // it is what the tokens of a usual picture come to
 	}
 	return nil
 }

@@ -31,6 +31,7 @@ func (c *Catalog) With(file []byte) (*Catalog, error) {
 		return nil, err
 	}
 	out := &Catalog{models: maps.Clone(c.models), families: c.families}
+	pictures := filePictures{}
 	priced, absurd := 0, 0
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		fields, isModel := entries[name].(map[string]any)
@@ -41,6 +42,7 @@ func (c *Catalog) With(file []byte) (*Catalog, error) {
 		m, err := fileModel(name, fields, c)
 		if err == nil {
 			out.models[name] = m
+			pictures.add(name, m)
 			continue
 		}
 		skipped := Skipped{Name: name, Reason: err.Error()}
@@ -60,6 +62,7 @@ func (c *Catalog) With(file []byte) (*Catalog, error) {
 		first := out.skipped[slices.IndexFunc(out.skipped, func(s Skipped) bool { return s.Absurd })]
 		return nil, fmt.Errorf("%d of %d prices cannot be meant, the first that of %s: %s", absurd, priced, first.Name, first.Reason)
 	}
+	pictures.fold(out)
 	out.findDearest()
 	return out, nil
 }
@@ -81,8 +84,8 @@ func readObject(text []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// fileModel makes a model of an entry. What the entry does not say of how it is counted is that of our own model of
-// that name, whoever serves it.
+// fileModel makes a model of an entry. What the entry does not say of how it is counted, and of the fees of tools, is that
+// of our own model of that name, whoever serves it.
 func fileModel(name string, fields map[string]any, known *Catalog) (Model, error) {
 	card, err := fileCard(name, fields)
 	if err != nil {
@@ -98,18 +101,31 @@ func fileModel(name string, fields map[string]any, known *Catalog) (Model, error
 		Reasoning: relative.Reasoning || fields["supports_reasoning"] == true,
 		Priced:    true, Price: price, Source: FromFile,
 	}
+	if m.Fees, err = fileFees(fields, relative.Fees); err != nil {
+		return Model{}, err
+	}
+	if flat := price.Rates[PerImage]; flat > 0 && !price.byToken() && !pictureSize.MatchString(name) {
+		// One price for all pictures is that of the usual ones: what we know of the others still holds.
+		m.Price = price.withPictures(raisedTo(flat, relative.Price.Pictures))
+	}
 	output := fileLimit(fields["max_output_tokens"])
 	if output == 0 {
 		output = fileLimit(fields["max_tokens"]) // its older name
 	}
 	mode, _ := fields["mode"].(string)
 	_, tokens := card.Standard.Rates[Output]
-	m.limits(fileLimit(fields["max_input_tokens"]), output, !slices.Contains(inputModes, mode) && (tokens || mode == "image_generation"))
+	if slices.Contains(pictureModes, mode) {
+		tokens = price.byToken() // a price of $0 for a token says that pictures are billed otherwise
+	}
+	m.limits(fileLimit(fields["max_input_tokens"]), output, !slices.Contains(inputModes, mode) && tokens)
 	return m, nil
 }
 
 // inputModes are what models are used for that make no tokens.
 var inputModes = []string{"embedding", "rerank", "moderation"}
+
+// pictureModes are what models are used for that make pictures.
+var pictureModes = []string{"image_generation", "image_edit"}
 
 // fileLimit reads a number of tokens; what is none is 0, unknown.
 func fileLimit(v any) int64 {
@@ -140,6 +156,30 @@ func fileAmount(name string, v any) (NanoUSD, error) {
 		return 0, err
 	}
 	return NanoUSD(roundedUp(r, int64(usd)*perMillion)), nil
+}
+
+// lastDigit is what one is worth in the last digit of a number as it is written: 1e-09 in 1.9e-08.
+func lastDigit(v any) *big.Rat {
+	number, _ := v.(json.Number)
+	mantissa, exponent := number.String(), ""
+	if at := strings.IndexAny(mantissa, "eE"); at >= 0 {
+		mantissa, exponent = mantissa[:at], mantissa[at:]
+	}
+	digits := []byte(strings.TrimPrefix(mantissa, "-"))
+	for i, c := range digits {
+		if c != '.' {
+			digits[i] = '0'
+		}
+	}
+	if len(digits) == 0 {
+		return new(big.Rat)
+	}
+	digits[len(digits)-1] = '1'
+	r, err := parseDecimal(string(digits) + exponent)
+	if err != nil {
+		return new(big.Rat)
+	}
+	return r
 }
 
 func fileNumber(name string, v any) (*big.Rat, error) {

@@ -29,6 +29,7 @@ type priceList struct {
 	Source string     `json:"source"`
 	Date   string     `json:"date"`
 	Unit   string     `json:"unit"`
+	Tools  toolTable  `json:"tools"`
 	Models []priceRow `json:"models"`
 }
 
@@ -42,6 +43,7 @@ type priceRow struct {
 	Flex        *priceItems `json:"flex"`
 	Priority    *priceItems `json:"priority"`
 	Uplift      *upliftRow  `json:"uplift"`
+	Pictures    pictureRow  `json:"pictures"`
 	MaxInput    int64       `json:"max_input"`
 	MaxOutput   int64       `json:"max_output"`
 	NoOutput    bool        `json:"no_output"`
@@ -58,6 +60,23 @@ type priceItems struct {
 type upliftRow struct {
 	EU string `json:"eu"`
 	US string `json:"us"`
+}
+
+// pictureRow is dollars for a picture by its kind: {"hd/1024x1792": "0.12"}.
+type pictureRow map[string]string
+
+func (p pictureRow) kinds() (map[PictureKind]NanoUSD, error) {
+	kinds := make(map[PictureKind]NanoUSD, len(p))
+	for name, dollars := range p {
+		kind, err := ParsePictureKind(name)
+		if err != nil {
+			return nil, fmt.Errorf("pictures: %w", err)
+		}
+		if kinds[kind], err = ParseRate(PerImage, dollars); err != nil {
+			return nil, fmt.Errorf("pictures %s: %w", name, err)
+		}
+	}
+	return kinds, nil
 }
 
 // UnmarshalJSON reads {"input": "2.5", ..., "long": [{"above": 272000, "input": "5", ...}]}.
@@ -130,11 +149,21 @@ func parseCatalog(data []byte) (*Catalog, error) {
 	if err := decoder.Decode(&list); err != nil {
 		return nil, err
 	}
+	fees := map[bool]map[string]Fee{}
+	for _, reasoning := range []bool{false, true} {
+		var err error
+		if fees[reasoning], err = list.Tools.fees(reasoning); err != nil {
+			return nil, err
+		}
+	}
 	c := &Catalog{models: make(map[string]Model)}
 	for _, row := range list.Models {
 		m, err := row.model()
 		if err != nil {
 			return nil, fmt.Errorf("models %s: %w", strings.Join(row.Names, ", "), err)
+		}
+		if m.DefaultOutput > 0 {
+			m.Fees = fees[m.Reasoning]
 		}
 		for _, name := range row.Names {
 			if err := c.add(name, m); err != nil {
@@ -179,6 +208,10 @@ func (r priceRow) model() (Model, error) {
 		if err != nil {
 			return Model{}, fmt.Errorf("uplift: %w", err)
 		}
+	}
+	var err error
+	if card.Pictures, err = r.Pictures.kinds(); err != nil {
+		return Model{}, err
 	}
 	price, err := card.Price()
 	if err != nil {

@@ -22,10 +22,24 @@ func TestDamagedPriceListIsRefused(t *testing.T) {
 		`{"names":["a"],"encoding":"o200k_base","max_input":-1}`:                                         "negative",
 		`{"names":["a"],"encoding":"o200k_base","max_inputs":1}`:                                         "max_inputs",
 		`{"names":["a"],"encoding":"o200k_base"`:                                                         "",
+		`{"names":["a"],"encoding":"o200k_base","pictures":{"big":"1"}}`:                                 "standard/1024x1024",
+		`{"names":["a"],"encoding":"o200k_base","pictures":{"5x5":"free"}}`:                              "pictures 5x5",
+		`{"names":["a"],"encoding":"o200k_base","pictures":{"5x5":"500"}}`:                               "pictures 5x5: $500.00 for one picture",
 	} {
 		_, err := parseCatalog([]byte(`{"models":[` + rows + `]}`))
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: error %v does not mention %q", rows, err, part)
+		}
+	}
+	for fees, part := range map[string]string{
+		`"t":{"call":"x"}`:                               "tools t",
+		`"t":{"session":"6"}`:                            "tools t: $6.00 for one session",
+		`"t":{"call":"0.01","call_reasoning":"0.000.1"}`: "tools t",
+		`"t":{"calls":"0.01"}`:                           "calls",
+	} {
+		_, err := parseCatalog([]byte(`{"tools":{"fees":{` + fees + `}}}`))
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%s: error %v does not mention %q", fees, err, part)
 		}
 	}
 }

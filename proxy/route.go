@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"maps"
 	"sort"
 	"strings"
 
@@ -92,6 +93,12 @@ func ModelFacts(m ModelSpec, u UpstreamSpec, c *cost.Catalog, asked string) cost
 func (r *route) facts(c *cost.Catalog, asked string) cost.Model {
 	m := c.Model(r.countedName(asked))
 	r.price(&m, c)
+	if len(r.Fees) > 0 {
+		known := m.Fees // shared: not to be changed
+		m.Fees = make(map[string]cost.Fee, len(known)+len(r.Fees))
+		maps.Copy(m.Fees, known)
+		maps.Copy(m.Fees, r.Fees)
+	}
 	if r.Reasoning != nil {
 		if *r.Reasoning && !m.Reasoning {
 			m.DefaultOutput = max(m.DefaultOutput, reasoningOutput)

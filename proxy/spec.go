@@ -52,8 +52,9 @@ type ModelSpec struct {
 	Ratio         cost.Ratio // tokens of the model's text for each that is counted; 0: one
 	Reasoning     *bool
 	Price         *cost.Price
-	Unpriced      Unpriced // what a model costs whose price is not known
-	LearnOutput   bool     // once enough calls were seen, what they produced goes before DefaultOutput
+	Fees          map[string]cost.Fee // of tools that the upstream runs, by their type; they go before those that are known
+	Unpriced      Unpriced            // what a model costs whose price is not known
+	LearnOutput   bool                // once enough calls were seen, what they produced goes before DefaultOutput
 }
 
 // Unpriced says what to do with calls for a model whose price is not known.

@@ -53,7 +53,7 @@ func (m ModelConfig) spec(unpriced proxy.Unpriced) proxy.ModelSpec {
 	return proxy.ModelSpec{
 		Pattern: m.Pattern, Upstream: m.Upstream, As: m.Model, CountsAs: m.CountsAs, OutputMember: m.OutputMember,
 		DefaultOutput: m.DefaultOutputTokens, MaxOutput: m.MaxOutputTokens, Context: m.ContextTokens, ImageTokens: m.ImageTokens,
-		Ratio: m.Ratio, Reasoning: m.Reasoning, Price: m.Price, Unpriced: unpriced,
+		Ratio: m.Ratio, Reasoning: m.Reasoning, Price: m.Price, Fees: m.Fees, Unpriced: unpriced,
 	}
 }
 

@@ -97,6 +97,7 @@ type ModelConfig struct {
 	Ratio     cost.Ratio // tokens of its text for each that is counted; 0: one
 	Reasoning *bool
 	Price     *cost.Price
+	Fees      map[string]cost.Fee // of tools that the upstream runs, by their type
 
 	at, upstreamAt, modelAt, countsAsAt place
 }

@@ -90,7 +90,8 @@ upstreams:
   other: { url: "http://localhost:1" }
 models:
   fast: { upstream: other, model: big, counts_as: gpt-5, output_member: max_tokens, default_output_tokens: 8k, max_output_tokens: 16_000,
-    context_tokens: 1m, image_tokens: 85, ratio: 1.2, reasoning: true, price: { input: $1.25, cached_input: 0.125, cache_write: $1.5, output: $10 } }
+    context_tokens: 1m, image_tokens: 85, ratio: 1.2, reasoning: true, price: { input: $1.25, cached_input: 0.125, cache_write: $1.5, output: $10 },
+    tools: { web_search: $0.02, mcp: 0, code_interpreter: { session: $0.03, call: 0.001 } } }
 plans:
   team: { limits: [60 requests in any minute] }
 keys:
@@ -140,6 +141,7 @@ max_buffered: 1.5GB
 					cost.AudioInput: usd * 5 / 4, cost.CachedAudioInput: usd * 5 / 4, cost.ImageInput: usd * 5 / 4, cost.CachedImageInput: usd * 5 / 4,
 					cost.Output: 10 * usd, cost.Reasoning: 10 * usd, cost.AudioOutput: 10 * usd, cost.ImageOutput: 10 * usd,
 				}}},
+				Fees: map[string]cost.Fee{"web_search": {Call: usd / 50}, "mcp": {}, "code_interpreter": {Session: usd * 3 / 100, Call: usd / 1000}},
 			},
 			{Pattern: "extra", Upstream: "openai"},
 		},

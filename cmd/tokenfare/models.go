@@ -24,6 +24,7 @@ func (c *Config) decodeModels(d *decoder, n *yaml.Node) {
 			{"ratio", func(v *yaml.Node) { m.Ratio = d.ratio(v, what+"'s ratio") }},
 			{"reasoning", func(v *yaml.Node) { b := d.boolean(v, what+"'s reasoning"); m.Reasoning = &b }},
 			{"price", func(v *yaml.Node) { m.Price = d.price(v, what) }},
+			{"tools", func(v *yaml.Node) { m.Fees = d.fees(v, what+"'s tools") }},
 		})
 		if m.Model != "" && strings.ContainsAny(m.Pattern, "*?") {
 			d.problem(k, "name one model here, or leave `model:` out so that each keeps its name", "every model that matches %s would become %s", m.Pattern, m.Model)

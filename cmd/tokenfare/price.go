@@ -17,6 +17,7 @@ import (
 //	  output: $30
 //	  long: [{ above: 272k, input: $10, cached_input: $1, output: $45 }]
 //	  flex: { input: $2.50, cached_input: $0.25, output: $15 }
+//	  pictures: { standard/1024x1024: $0.04, hd/1024x1024: $0.08 }
 func (d *decoder) price(n *yaml.Node, what string) *cost.Price {
 	var card cost.Card
 	what += "'s price"
@@ -26,13 +27,14 @@ func (d *decoder) price(n *yaml.Node, what string) *cost.Price {
 	}
 	d.members(n, what, append(
 		d.column(what, &card.Standard),
+		member{"pictures", func(v *yaml.Node) { card.Pictures = d.pictures(v, what+".pictures") }},
 		tier("batch", &card.Batch), tier("flex", &card.Flex), tier("priority", &card.Priority),
 	))
 	if len(d.out.list) > before {
 		return nil
 	}
 	has := func(i cost.Item) bool { _, ok := card.Standard.Rates[i]; return ok }
-	byUnit := slices.ContainsFunc([]cost.Item{cost.PerImage, cost.PerSecond, cost.PerCharacter}, has)
+	byUnit := len(card.Pictures) > 0 || slices.ContainsFunc([]cost.Item{cost.PerImage, cost.PerSecond, cost.PerCharacter}, has)
 	if !byUnit && (!has(cost.Input) || !has(cost.Output)) {
 		d.problem(n, "write price: { input: $0.25, output: $2 }, in dollars per million tokens", "%s needs both input and output", what)
 		return nil
@@ -43,6 +45,20 @@ func (d *decoder) price(n *yaml.Node, what string) *cost.Price {
 		return nil
 	}
 	return &p
+}
+
+// pictures reads what pictures cost by their kind.
+func (d *decoder) pictures(n *yaml.Node, what string) map[cost.PictureKind]cost.NanoUSD {
+	kinds := map[cost.PictureKind]cost.NanoUSD{}
+	d.entries(n, what, func(k, v *yaml.Node) {
+		kind, err := cost.ParsePictureKind(k.Value)
+		if err != nil {
+			d.problem(k, "write a quality and a size in pixels, such as hd/1024x1792, or the size alone", "this is not a kind of picture")
+			return
+		}
+		kinds[kind] = d.money(v, what+"."+k.Value, cost.PerImage)
+	})
+	return kinds
 }
 
 // column reads the items of one tier, and what they cost above thresholds.

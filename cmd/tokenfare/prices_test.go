@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/tokenfare/tokenfare/cost"
 )
 
@@ -89,13 +92,13 @@ func TestPricesOfTheBuiltInList(t *testing.T) {
 	}
 	for line := range strings.SplitSeq(out, "\n") {
 		if fields := strings.Fields(line); len(fields) > 0 && fields[0] == "gpt-4o" {
-			if want := "gpt-4o $2.50 $1.25 $2.50 $10.00 embedded batch, priority"; strings.Join(fields, " ") != want {
+			if want := "gpt-4o $2.50 $1.25 $2.50 $10.00 embedded batch, priority, tools"; strings.Join(fields, " ") != want {
 				t.Errorf("%q, want %q", strings.Join(fields, " "), want)
 			}
 		}
 	}
-	code, out, _ = printed(t, "gpt-5.6", "whisper-1", "tts-1", "nobody's")
-	for _, says := range []string{"above 272k", "$37.50", "regions: eu x 1.1, us x 1.1", "$0.0001", "$0.000015", "nobody's: no price is known"} {
+	code, out, _ = printed(t, "gpt-5.6", "whisper-1", "tts-1", "dall-e-3", "nobody's")
+	for _, says := range []string{"above 272k", "tools: code_interpreter $0.03 a session, file_search $0.0025 a call,", "pictures: standard/1024x1024 $0.04,", "$37.50", "regions: eu x 1.1, us x 1.1", "$0.0001", "$0.000015", "nobody's: no price is known"} {
 		if code != 0 || !strings.Contains(out, says) {
 			t.Errorf("%d, no %q in\n%s", code, says, out)
 		}
@@ -116,12 +119,18 @@ func TestPricesOfTheBuiltInList(t *testing.T) {
 func TestThePriceInJSONIsThatOfAConfiguration(t *testing.T) {
 	for _, m := range catalogTest(t).Known() {
 		_, out, _ := printed(t, "-json", m.Name)
-		var line struct{ Price json.RawMessage }
+		var line struct{ Price, Tools json.RawMessage }
 		if err := json.Unmarshal([]byte(out), &line); err != nil {
 			t.Fatalf("%s: %v", out, err)
 		}
-		spec, _ := compileTest(t, parseTest(t, "upstreams: { up: { url: \"http://127.0.0.1:1/v1\" } }\nmodels: { again: { price: "+string(line.Price)+" } }\n"))
+		spec, _ := compileTest(t, parseTest(t, "upstreams: { up: { url: \"http://127.0.0.1:1/v1\" } }\nmodels: { again: { price: "+string(line.Price)+", tools: "+string(line.Tools)+" } }\n"))
 		again := *spec.Models[0].Price
+		if diff := cmp.Diff(m.Fees, spec.Models[0].Fees, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: fees (-want +got):\n%s", m.Name, diff)
+		}
+		if diff := cmp.Diff(m.Price.Pictures, again.Pictures); diff != "" {
+			t.Errorf("%s: pictures (-want +got):\n%s", m.Name, diff)
+		}
 		for _, u := range []cost.Usage{{Input: 1000, CachedInput: 300, Output: 77}, {Input: 300_001, CacheWrite: 7, Output: 3, Reasoning: 2}, {Images: 3, Milliseconds: 1234, Characters: 99}} {
 			for _, u.Tier = range []cost.Tier{cost.Batch, cost.Flex, cost.Standard, cost.Priority} {
 				if got, want := again.Cost(u), m.Price.Cost(u); got != want {
@@ -129,6 +138,28 @@ func TestThePriceInJSONIsThatOfAConfiguration(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What the configuration says of a tool goes before what is known of it, for that model alone.
+func TestFeesOfAConfiguration(t *testing.T) {
+	config := priceFiles(t, `
+models:
+  gpt-5: {}
+  gpt-4.1: { tools: { web_search: $0.02, mcp: $0, code_interpreter: { call: $0.001, session: $0.06 } } }
+  mine: { price: { input: $3, output: $9 }, tools: { shell: { session: $0.5 } } }
+`)
+	for model, want := range map[string]string{
+		"gpt-5":   "code_interpreter $0.03 a session, file_search $0.0025 a call, web_search $0.01 a call",
+		"gpt-4.1": "code_interpreter $0.001 a call and $0.06 a session, file_search $0.0025 a call, mcp $0.00 a call, web_search $0.02 a call",
+		"mine":    "tools: shell $0.50 a session\n",
+	} {
+		if code, out, errs := printed(t, "-config", config, model); code != 0 || !strings.Contains(out, want) {
+			t.Errorf("%s: %d, no %q in\n%s%s", model, code, want, out, errs)
+		}
+	}
+	if code, out, _ := printed(t, "-config", config, "-json", "gpt-4.1"); code != 0 || !strings.Contains(out, `"code_interpreter":{"call":0.001,"session":0.06},"file_search":0.0025,"mcp":0.00,`) {
+		t.Errorf("%d %s", code, out)
 	}
 }
 

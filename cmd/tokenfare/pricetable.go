@@ -30,17 +30,20 @@ func printPrices(out io.Writer, models []cost.Model) error {
 			}
 			fmt.Fprint(w, "\t"+dollarsOf(i, r[i]))
 		}
-		fmt.Fprintf(w, "\t%s\t%s\n", m.Source, strings.Join(also(m.Price), ", "))
+		fmt.Fprintf(w, "\t%s\t%s\n", m.Source, strings.Join(also(m), ", "))
 	}
 	fmt.Fprintln(w, "\nDollars per million tokens. `tokenfare prices MODEL` prints every price of a model.")
 	return w.Flush()
 }
 
 // also names the prices that a line has no column for.
-func also(p cost.Price) (out []string) {
+func also(m cost.Model) (out []string) {
+	p := m.Price
 	for i := range cost.Items {
 		switch item := cost.Item(i); {
 		case item == cost.Input || item == cost.CachedInput || item == cost.CacheWrite || item == cost.Output:
+		case item == cost.PerImage && len(p.Pictures) > 0:
+			out = append(out, "pictures up to "+dollarsOf(item, p.Rates[item]))
 		case item.PerUnit() && p.Rates[item] > 0:
 			out = append(out, item.String()+" "+dollarsOf(item, p.Rates[item]))
 		case item == cost.AudioInput || item == cost.ImageInput:
@@ -59,7 +62,11 @@ func also(p cost.Price) (out []string) {
 	for _, t := range tiersOf(p)[1:] {
 		out = append(out, t.tier.String())
 	}
-	return append(out, regionsOf(p)...)
+	out = append(out, regionsOf(p)...)
+	if len(m.Fees) > 0 {
+		out = append(out, "tools")
+	}
+	return out
 }
 
 // tierPrices are the prices of one tier.
@@ -135,8 +142,13 @@ func printPriceDetails(out io.Writer, models []cost.Model) error {
 		if err := w.Flush(); err != nil {
 			return err
 		}
-		if regions := regionsOf(m.Price); len(regions) > 0 {
-			fmt.Fprintf(out, "  regions: %s\n", strings.Join(regions, ", "))
+		for _, more := range []struct {
+			what string
+			list []string
+		}{{"pictures", picturesOf(m.Price)}, {"tools", feesOf(m)}, {"regions", regionsOf(m.Price)}} {
+			if len(more.list) > 0 {
+				fmt.Fprintf(out, "  %s: %s\n", more.what, strings.Join(more.list, ", "))
+			}
 		}
 		if m.Price.Uplift > 0 || m.Price.Asked != cost.Unstated {
 			fmt.Fprintf(out, "  the upstream: region x %s, service tier %s\n", multiplier(max(10_000, m.Price.Uplift)), m.Price.Asked)
@@ -199,11 +211,15 @@ func printPricesJSON(out io.Writer, models []cost.Model) error {
 			Source string         `json:"source"`
 			Priced bool           `json:"priced"`
 			Price  map[string]any `json:"price,omitempty"`
+			Tools  map[string]any `json:"tools,omitempty"`
 			EU     json.Number    `json:"eu,omitempty"`
 			US     json.Number    `json:"us,omitempty"`
-		}{Model: m.Name, Source: m.Source.String(), Priced: m.Priced}
+		}{Model: m.Name, Source: m.Source.String(), Priced: m.Priced, Tools: feesJSON(m)}
 		if m.Priced {
 			line.Price = scheduleJSON(m.Price.Schedule)
+			if pictures := picturesJSON(m.Price); pictures != nil {
+				line.Price["pictures"] = pictures
+			}
 			for _, t := range tiersOf(m.Price)[1:] {
 				line.Price[t.tier.String()] = scheduleJSON(*t.schedule)
 			}
@@ -226,7 +242,7 @@ func scheduleJSON(s cost.Schedule) map[string]any {
 		out := map[string]any{}
 		for i, rate := range r {
 			if item := cost.Item(i); rate > 0 || !item.PerUnit() {
-				out[item.String()] = json.Number(strings.TrimPrefix(dollarsOf(item, rate), "$"))
+				out[item.String()] = plainDollars(dollarsOf(item, rate))
 			}
 		}
 		return out

@@ -22,6 +22,8 @@ func (d *decoder) shape(n *yaml.Node, what string) string {
 	switch {
 	case strings.HasSuffix(what, "'s price"):
 		return "write price: { input: $0.25, output: $2 }, in dollars per million tokens"
+	case strings.HasSuffix(what, "'s tools"):
+		return "write tools: { web_search: $0.01, code_interpreter: { session: $0.03 } }, in dollars for one"
 	case kind == "upstreams":
 		return write(what, "{ openai: "+upstream+" }")
 	case kind == "upstream" && strings.Contains(given, "://"):
