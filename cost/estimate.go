@@ -40,7 +40,8 @@ type Estimate struct {
 	Milliseconds int64   // of audio to be written down
 	Characters   int64   // to be spoken
 	HostedCalls  int64   // how often the provider may run tools, of those that it may run more than once
-	Fees         NanoUSD // for what the provider runs
+	HostedFee    NanoUSD // for each of HostedCalls
+	Fees         NanoUSD // for all that the provider runs
 }
 
 // Bound is the most that the call may consume, by the estimate.

@@ -42,8 +42,20 @@ func (e *Estimate) hosted(r Request, m Model) {
 			e.HostedCalls = r.MostHosted
 		}
 	}
-	e.Fees = saturatingAdd(e.Fees, NanoUSD(saturatingMul(int64(max(0, dearest)), e.HostedCalls)))
+	e.HostedFee = max(0, dearest)
+	e.Fees = saturatingAdd(e.Fees, NanoUSD(saturatingMul(int64(e.HostedFee), e.HostedCalls)))
 	e.add(PartTools, saturatingMul(e.HostedCalls, hostedTokens), Assumed)
+}
+
+// Hosting is the estimate if the provider may run tools only so often, no more than HostedCalls.
+func (e Estimate) Hosting(calls int64) Estimate {
+	fewer := e.HostedCalls - min(max(0, calls), e.HostedCalls)
+	e.HostedCalls -= fewer
+	e.Fees = max(0, e.Fees-NanoUSD(saturatingMul(int64(e.HostedFee), fewer)))
+	tokens := min(saturatingMul(fewer, hostedTokens), e.ByPart[PartTools])
+	e.ByPart[PartTools] -= tokens
+	e.Input -= tokens
+	return e
 }
 
 // Unpriced is the first of the tools that the provider is to run whose fee m does not know; empty if there is none.

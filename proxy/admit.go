@@ -88,6 +88,7 @@ func (x *exchange) meter(ctx context.Context, request *wire.Request, body []byte
 		}
 		var err error
 		x.estimate, err = x.server.options.Estimator.EstimateContext(ctx, request.Cost, x.facts)
+		x.fitHosted(request.Cost.MostHosted > 0)
 		return err
 	}
 	x.estimate = known.estimate
@@ -232,7 +233,7 @@ func (x *exchange) edits(request *wire.Request) wire.Edits {
 	if request.Cost.MostHosted == 0 {
 		e.MostRuns = x.estimate.HostedCalls
 	}
-	if request.Stream && !request.IncludeUsage && x.route.upstream.inject {
+	if request.Stream && request.UsageOption && !request.IncludeUsage && x.route.upstream.inject {
 		e.IncludeUsage, x.withhold = true, true
 	}
 	return e

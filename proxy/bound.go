@@ -51,6 +51,23 @@ func (x *exchange) boundTokens() int64 {
 	return addSaturating(most.Input, most.Output)
 }
 
+// fitHosted decides how often the provider may run tools for a call that does not say: as often as is usual, but no more than
+// fits the smallest budget when it is full, for a default must not lock small keys out. It is written into the request.
+func (x *exchange) fitHosted(limited bool) {
+	fits := func(e cost.Estimate) bool {
+		e.MaxOutput = x.choices
+		for _, b := range x.draws.budgets {
+			if b.reserve(e.Bound(), x.facts.Price) > b.limit.Capacity() {
+				return false
+			}
+		}
+		return true
+	}
+	for !limited && x.estimate.HostedCalls > 1 && !fits(x.estimate) {
+		x.estimate = x.estimate.Hosting(x.estimate.HostedCalls - 1)
+	}
+}
+
 // defaultOutput is the model's, or what nearly all of its answers were content with, if that is wanted and known.
 func (x *exchange) defaultOutput() int64 {
 	if x.route.LearnOutput {

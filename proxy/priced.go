@@ -13,6 +13,9 @@ import (
 // that the provider runs.
 func (x *exchange) price(r cost.Request) error {
 	p := &x.facts.Price
+	if r.Pictures.N > 0 {
+		*p = p.ForPictures(r.Pictures)
+	}
 	if r.Tier != cost.Unstated {
 		p.Asked = r.Tier
 	}

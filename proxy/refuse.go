@@ -164,6 +164,9 @@ func (x *exchange) neverFits(b *budget, need int64) error {
 		}
 	case b.limit.Unit == limit.Requests:
 		fault = "Its capacity is less than one request; the operator of this proxy must raise it."
+	case x.estimate.HostedCalls > 1:
+		f.answer.Param = "max_tool_calls"
+		fault = fmt.Sprintf("The provider may run tools %d times, and what they find is input: lower max_tool_calls.", x.estimate.HostedCalls)
 	case x.estimate.Pictures > 0 && b.limit.Unit != limit.InputTokens:
 		f.answer.Param = "n"
 		fault = "Ask for fewer pictures, or for smaller or plainer ones."

@@ -39,7 +39,10 @@ func (f *formFields) encode() (body []byte, contentType string, err error) {
 			return nil, "", err
 		}
 	}
-	return b.Bytes(), w.FormDataContentType(), w.Close()
+	if err := w.Close(); err != nil {
+		return nil, "", err
+	}
+	return b.Bytes(), w.FormDataContentType(), nil
 }
 
 func addFile(w *multipart.Writer, name, file string) error {

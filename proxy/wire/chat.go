@@ -5,6 +5,7 @@ import "github.com/tokenfare/tokenfare/cost"
 var chatDialect = dialect{
 	shape: chatShape, prompt: "messages", plural: "an array of messages",
 	limits: [2]string{"max_completion_tokens", "max_tokens"},
+	asks:   true,
 	member: (*reader).chatMember,
 }
 

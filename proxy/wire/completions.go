@@ -14,6 +14,7 @@ var completionsDialect = dialect{
 	),
 	prompt: "prompt", plural: "a string, an array of strings or token numbers",
 	limits: [2]string{"max_tokens"},
+	asks:   true,
 	echoes: true,
 	member: (*reader).completionsMember,
 	end:    (*reader).endCompletion,

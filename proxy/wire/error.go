@@ -12,9 +12,10 @@ type Error struct {
 	Code    string // machine-readable reason; empty is written as null
 }
 
-// The codes of the errors that ReadChat returns, all of type invalid_request_error with status 400.
+// The codes of the errors that Read returns, all of type invalid_request_error with status 400.
 const (
 	CodeInvalidJSON       = "invalid_json"               // not one JSON object in valid UTF-8
+	CodeInvalidForm       = "invalid_form"               // not one form in plain encoding, or a field that cannot be there
 	CodeTooComplex        = "body_too_complex"           // nested too deeply, or too many values
 	CodeDuplicateMember   = "duplicate_member"           // a member is there twice
 	CodeAmbiguousMember   = "ambiguous_member"           // a name that some parsers would take for another

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -20,13 +21,15 @@ type Request struct {
 	Cost         cost.Request // what an estimate needs; its strings are copies, not parts of the body
 	Model        string       // as the caller wrote it, or the one that is meant where there is none
 	Stream       bool         // the answer is to be streamed
+	UsageOption  bool         // a stream of this endpoint reports its usage only if stream_options ask for it
 	IncludeUsage bool         // the caller asked for a usage event at the end of the stream
 	PromptMember string       // the member that holds the prompt: messages, input, prompt
 	OutputMember string       // the member that gives the output limit, the larger of two; empty if there is none
 	MustLimit    int64        // the output limit that holds where none is given, and must be written so that it does; 0: none
 
 	body     []byte
-	open     int // just behind the body's opening brace
+	form     bool // body is a form
+	open     int  // just behind the body's opening brace
 	model    span
 	options  optionsSpan
 	members  [2]string    // the members that may give an output limit, the current one first; empty: there is none
@@ -58,17 +61,26 @@ func (r *reader) modelName() error {
 	if err != nil {
 		return err
 	}
-	if at.end-at.start-2 > maxModelBytes {
-		return r.fail(CodeInvalidValue, "%s must be at most %d bytes long.", maxModelBytes)
+	name := r.text(at)
+	if fault := modelFault(name); fault != "" {
+		return r.fail(CodeInvalidValue, fault)
 	}
-	if r.req.Model = r.text(at); r.req.Model == "" {
-		return r.fail(CodeInvalidValue, "%s must not be empty: name a model.")
-	}
-	if strings.ContainsFunc(r.req.Model, func(c rune) bool { return c <= ' ' || c == 0x7f || unicode.IsSpace(c) }) {
-		return r.fail(CodeInvalidValue, "%s must not hold blanks or control characters.")
-	}
-	r.req.model = at
+	r.req.Model, r.req.model = name, at
 	return nil
+}
+
+// modelFault says what is wrong with a model's name, with %s for the member that holds it; empty if it can be one.
+func modelFault(name string) string {
+	switch {
+	case name == "":
+		return "%s must not be empty: name a model."
+	case len(name) > maxModelBytes:
+		return "%s must be at most " + strconv.Itoa(maxModelBytes) + " bytes long."
+	case strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c == 0x7f || unicode.IsSpace(c) }):
+		return "%s must not hold blanks or control characters."
+	default:
+		return ""
+	}
 }
 
 func (r *reader) outputLimit(which int) error {

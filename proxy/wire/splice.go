@@ -11,7 +11,7 @@ type Edits struct {
 	// Model is the name the upstream knows the model by.
 	Model string
 	// IncludeUsage asks for the usage event at the end of a stream. It is ignored when the answer is not streamed,
-	// where providers refuse stream_options.
+	// where providers refuse stream_options, and where an endpoint reports usage anyway.
 	IncludeUsage bool
 	// MaxOutput is the most tokens each choice may have. Where the caller gave a limit, in one member or two, it
 	// replaces the number in each; otherwise the limit is written as OutputMember. Where an endpoint has no output, it is
@@ -50,7 +50,7 @@ func (r *Request) Edit(e Edits) []byte {
 	if e.Model != "" && e.Model != r.Model {
 		splices = append(splices, r.spliceModel(e.Model))
 	}
-	if e.IncludeUsage && r.Stream && !r.IncludeUsage {
+	if e.IncludeUsage && r.Stream && r.UsageOption && !r.IncludeUsage {
 		splices = append(splices, r.spliceUsage())
 	}
 	if e.MaxOutput > 0 && r.members[0] != "" {
@@ -58,7 +58,7 @@ func (r *Request) Edit(e Edits) []byte {
 	} else if e.RenameLimit {
 		splices = append(splices, r.renameLimit(e.OutputMember)...)
 	}
-	if e.MostRuns > 0 && (!r.mostRuns.present || r.mostRuns.null) {
+	if e.MostRuns > 0 && !r.form && (!r.mostRuns.present || r.mostRuns.null) {
 		splices = append(splices, r.spliceRuns(e.MostRuns))
 	}
 	if len(splices) == 0 {
@@ -69,6 +69,9 @@ func (r *Request) Edit(e Edits) []byte {
 
 // spliceModel writes the model's name.
 func (r *Request) spliceModel(name string) splice {
+	if r.form {
+		return splice{r.model, name}
+	}
 	if r.model == (span{}) {
 		return r.insert(`"model":` + quote(name))
 	}

@@ -1,0 +1,201 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"mime/multipart"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tokenfare/tokenfare/cost"
+)
+
+// aForm is a form with these fields, name and value in turns; a value that begins with @ is the content of a file.
+func aForm(t testing.TB, fields ...string) (contentType string, body []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	for i := 0; i < len(fields); i += 2 {
+		content, isFile := strings.CutPrefix(fields[i+1], "@")
+		if !isFile {
+			if err := w.WriteField(fields[i], content); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		part, err := w.CreateFormFile(fields[i], "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := part.Write([]byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return w.FormDataContentType(), b.Bytes()
+}
+
+// aSecond is a WAV file of a second.
+func aSecond() string {
+	b := []byte("RIFF....WAVEfmt \x10\x00\x00\x00")
+	b = binary.LittleEndian.AppendUint16(b, 1) // PCM
+	b = binary.LittleEndian.AppendUint16(b, 1) // channels
+	b = binary.LittleEndian.AppendUint32(b, 8_000)
+	b = binary.LittleEndian.AppendUint32(b, 8_000)
+	b = binary.LittleEndian.AppendUint16(b, 1)
+	b = binary.LittleEndian.AppendUint16(b, 8)
+	return string(b) + "data...." + strings.Repeat("\r\n", 4_000)
+}
+
+// aPicture is the head of a GIF file of 512 x 256 pixels.
+const aPicture = "GIF89a\x00\x02\x00\x01......"
+
+func TestReadForms(t *testing.T) {
+	for name, c := range map[string]struct {
+		endpoint Endpoint
+		fields   []string
+		want     cost.Request
+	}{
+		"a transcription": {
+			Transcriptions,
+			[]string{"model", "m", "prompt", "Names: Ada", "file", "@" + aSecond(), "language", "de", "response_format", "json", "unheard_of", "text"},
+			cost.Request{
+				Text:        []cost.Text{text("Names: Ada"), {Part: cost.PartOther, S: "text"}},
+				Transcribes: true, Audio: []cost.Audio{{Milliseconds: 1000, Measured: true}},
+			},
+		},
+		"a translation": {Translations, []string{"file", "@" + aSecond(), "model", "m"}, cost.Request{Transcribes: true, Audio: []cost.Audio{{Milliseconds: 1000, Measured: true}}}},
+		"an edit": {
+			PictureEdits,
+			[]string{"model", "m", "image[]", "@" + aPicture, "image[]", "@" + aPicture, "mask", "@x", "prompt", "a hat", "n", "2", "size", "1024x1536", "quality", "low", "input_fidelity", "high", "partial_images", "1", "stream", "true"},
+			cost.Request{
+				Text: texts("a hat"), Pictures: cost.Pictures{N: 2, Width: 1024, Height: 1536, Quality: cost.LowQuality, Partial: 1},
+				Images: []cost.Image{{Width: 512, Height: 256, HighFidelity: true}, {Width: 512, Height: 256, HighFidelity: true}, {HighFidelity: true}},
+			},
+		},
+		"a variant": {PictureVariants, []string{"model", "m", "image", "@" + aPicture}, cost.Request{Pictures: cost.Pictures{N: 1}, Images: []cost.Image{{Width: 512, Height: 256}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			contentType, body := aForm(t, c.fields...)
+			req, err := Read(c.endpoint, contentType, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.want.Model, c.want.Choices, c.want.HasMaxOutput = "m", 1, true
+			if diff := cmp.Diff(c.want, req.Cost); diff != "" {
+				t.Errorf("facts (-want +got):\n%s", diff)
+			}
+			if !c.endpoint.TakesForm() || req.Stream != (name == "an edit") {
+				t.Errorf("stream %v", req.Stream)
+			}
+			// The model's name is written in its place, and nothing else changes.
+			other := strings.Replace(string(body), "\r\n\r\nm\r\n", "\r\n\r\nanother\r\n", 1)
+			if got := req.Edit(Edits{Model: "another", IncludeUsage: true, MaxOutput: 5, MostRuns: 5}); string(got) != other {
+				t.Errorf("the edited form is\n%q, want\n%q", got, other)
+			}
+		})
+	}
+}
+
+func TestReadFormRefuses(t *testing.T) {
+	contentType, whole := aForm(t, "model", "m", "file", "@abc")
+	changed := func(old, now string) string {
+		if !strings.Contains(string(whole), old) {
+			t.Fatalf("there is no %q in %q", old, whole)
+		}
+		return strings.Replace(string(whole), old, now, 1)
+	}
+	fields := func(f ...string) func() (string, string) {
+		return func() (string, string) {
+			kind, body := aForm(t, f...)
+			return kind, string(body)
+		}
+	}
+	as := func(kind, body string) func() (string, string) {
+		return func() (string, string) { return kind, body }
+	}
+	for name, c := range map[string]struct {
+		form        func() (contentType, body string)
+		code, param string
+	}{
+		"JSON":                 {as("application/json", `{"model":"m"}`), CodeInvalidForm, ""},
+		"no boundary":          {as("multipart/form-data", string(whole)), CodeInvalidForm, ""},
+		"another boundary":     {as("multipart/form-data; boundary=x", string(whole)), CodeInvalidForm, ""},
+		"a cut form":           {as(contentType, string(whole[:len(whole)-40])), CodeInvalidForm, ""},
+		"bare line ends":       {as(contentType, strings.ReplaceAll(string(whole), "\r\n", "\n")), CodeInvalidForm, ""},
+		"something before":     {as(contentType, "preamble\r\n"+string(whole)), CodeInvalidForm, ""},
+		"an encoding":          {as(contentType, changed("\r\n\r\nm", "\r\nContent-Transfer-Encoding: base64\r\n\r\nbQ==")), CodeInvalidForm, ""},
+		"a name in RFC 2231":   {as(contentType, changed(`name="model"`, `name*=UTF-8''model`)), CodeInvalidForm, ""},
+		"two names":            {as(contentType, changed(`name="model"`, `name="x"; name="model"`)), CodeInvalidForm, ""},
+		"no name":              {as(contentType, changed(`; name="model"`, ``)), CodeInvalidForm, ""},
+		"a model in a file":    {fields("model", "@m", "file", "@x"), CodeInvalidForm, "model"},
+		"a file elsewhere":     {fields("model", "m", "file", "@x", "other", "@x"), CodeInvalidForm, "other"},
+		"no model":             {fields("file", "@x"), CodeMissingMember, "model"},
+		"no file":              {fields("model", "m"), CodeMissingMember, "file"},
+		"an empty model":       {fields("model", "", "file", "@x"), CodeInvalidValue, "model"},
+		"a model of two lines": {fields("model", "a\r\nb", "file", "@x"), CodeInvalidValue, "model"},
+		"two models":           {fields("model", "m", "model", "n", "file", "@x"), CodeDuplicateMember, "model"},
+		"a look-alike":         {fields("model", "m", "Model", "n", "file", "@x"), CodeAmbiguousMember, "Model"},
+		"a stream of words":    {fields("model", "m", "stream", "yes", "file", "@x"), CodeInvalidValue, "stream"},
+		"not UTF-8":            {fields("model", "m", "prompt", "\xff", "file", "@x"), CodeInvalidForm, "prompt"},
+		"many fields":          {fields(many()...), CodeInvalidForm, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kind, body := c.form()
+			_, err := Read(Transcriptions, kind, []byte(body))
+			var e *Error
+			if !errors.As(err, &e) {
+				t.Fatalf("got %v, want an *Error", err)
+			}
+			if e.Code != c.code || e.Param != c.param {
+				t.Errorf("got code %q, param %q, want %q, %q (%s)", e.Code, e.Param, c.code, c.param, e.Message)
+			}
+		})
+	}
+}
+
+func many() (fields []string) {
+	for i := range maxFields + 1 {
+		fields = append(fields, strings.Repeat("x", i+1), "")
+	}
+	return fields
+}
+
+// FuzzReadForm holds the reader against mime/multipart's own reading of a form.
+func FuzzReadForm(f *testing.F) {
+	for _, fields := range [][]string{
+		{"model", "m", "file", "@" + aSecond()[:60]},
+		{"image[]", "@" + aPicture, "prompt", "a", "n", "2", "model", "m", "image[]", "@x"},
+	} {
+		contentType, body := aForm(f, fields...)
+		f.Add(contentType, body)
+	}
+	f.Fuzz(func(t *testing.T, contentType string, body []byte) {
+		for _, e := range []Endpoint{Transcriptions, PictureEdits} {
+			req, err := Read(e, contentType, body)
+			if err != nil {
+				var refusal *Error
+				if !errors.As(err, &refusal) || refusal.Code == "" || refusal.Message == "" {
+					t.Fatalf("not a whole refusal: %v", err)
+				}
+				continue
+			}
+			_, boundary, _ := strings.Cut(contentType, "boundary=")
+			if plain := strings.Trim(boundary, `"`); plain == boundary && !strings.ContainsAny(boundary, ";\\ ") {
+				std, err := multipart.NewReader(bytes.NewReader(body), boundary).ReadForm(1 << 20)
+				if err != nil || len(std.Value["model"]) != 1 || std.Value["model"][0] != req.Model {
+					t.Fatalf("mime/multipart reads %+v (%v), not the model %q", std, err, req.Model)
+				}
+			}
+			again, err := Read(e, contentType, req.Edit(Edits{Model: "other"}))
+			if err != nil || again.Model != "other" {
+				t.Fatalf("the edited form is not read: %v", err)
+			}
+		}
+	})
+}
