@@ -75,7 +75,7 @@ type formReader struct {
 func (f *formReader) next() (more bool, err error) {
 	part, err := f.parts.NextRawPart()
 	if errors.Is(err, io.EOF) {
-		if end := append(f.delimiter[:len(f.delimiter):len(f.delimiter)], "--"...); !bytes.HasPrefix(f.body[f.at:], end) {
+		if end, ok := bytes.CutPrefix(f.body[f.at:], f.delimiter); !ok || !bytes.HasPrefix(end, []byte("--")) {
 			return false, oddForm()
 		}
 		return false, nil
