@@ -3,6 +3,7 @@ package cost
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/tokenfare/tokenfare/cost/bpe"
 )
@@ -40,20 +41,22 @@ func (e *Estimator) counter(ctx context.Context, encoding string) *counter {
 	if err != nil {
 		panic("BUG: cost: the default encoding is unknown: " + err.Error())
 	}
-	return &counter{ctx: ctx, recall: e.recall, encoding: enc}
+	return &counter{ctx: ctx, left: math.MaxInt64, recall: e.recall, encoding: enc}
 }
 
-// counter counts with one vocabulary, and remembers, until its context has ended.
+// counter counts with one vocabulary, and remembers, until its context has ended or there are too many tokens.
 type counter struct {
 	ctx      context.Context
 	err      error // of the context: what was counted since is worth nothing
+	left     int64 // how many more tokens are not too many; negative: there are too many
 	recall   *recall
 	encoding *bpe.Encoding
 }
 
 func (c *counter) Count(text string) (n int64) {
-	if c.err == nil {
-		n, c.err = c.recall.count(c.ctx, c.encoding, text)
+	if c.err == nil && c.left >= 0 {
+		n, c.err = c.recall.count(c.ctx, c.encoding, text, c.left)
+		c.left -= n
 	}
 	return n
 }

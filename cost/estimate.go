@@ -1,6 +1,9 @@
 package cost
 
-import "context"
+import (
+	"context"
+	"math"
+)
 
 // Basis says how far an Estimate can be trusted.
 type Basis uint8
@@ -59,14 +62,17 @@ func (e Estimate) Bound() Bound {
 // provider runs count by what their results commonly add. Output is the caller's limit for each choice, or
 // m.DefaultOutput where there is none; pictures and speech follow from what is asked for. Sums saturate. It is safe for concurrent use and takes time in proportion to the text.
 func (e *Estimator) Estimate(r Request, m Model) Estimate {
-	est, _ := e.EstimateContext(context.Background(), r, m)
+	est, _ := e.EstimateUpTo(context.Background(), r, m, math.MaxInt64)
 	return est
 }
 
-// EstimateContext is Estimate under a context, for requests so long that counting takes milliseconds. An error is the context's.
-func (e *Estimator) EstimateContext(ctx context.Context, r Request, m Model) (Estimate, error) {
+// EstimateUpTo is Estimate for requests so long that counting takes milliseconds. It stops when the context has ended, whose
+// error it returns, and when the text alone has more than most tokens: then the input is some number above most, and less
+// than there may be.
+func (e *Estimator) EstimateUpTo(ctx context.Context, r Request, m Model, most int64) (Estimate, error) {
 	var est Estimate
 	counter := e.counter(ctx, m.Encoding)
+	counter.left = m.Ratio.within(most)
 	for _, text := range r.Text {
 		basis := Exact
 		if !m.KnownEncoding || text.Part == PartSchema {

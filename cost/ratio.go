@@ -38,6 +38,15 @@ func (r Ratio) Of(n int64) int64 {
 	return ceilDiv(n*int64(min(r, mostRatio)), ratioOne)
 }
 
+// within is the largest n that Of makes no more than most of; no less than zero.
+func (r Ratio) within(most int64) int64 {
+	most = max(0, most)
+	if r <= 0 || r == ratioOne || most >= maxTokens {
+		return most
+	}
+	return saturatingMul(most, ratioOne) / int64(min(r, mostRatio))
+}
+
 // String prints it as a decimal: 1.2.
 func (r Ratio) String() string {
 	if r <= 0 {

@@ -5,7 +5,6 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
-	"math"
 	"sync"
 	"unsafe"
 
@@ -50,17 +49,17 @@ func newRecall() *recall {
 	return &recall{mac: mac, newest: make(map[recallKey]int64)}
 }
 
-// count returns what is known of a string, or else counts it. An error is the context's.
-func (r *recall) count(ctx context.Context, encoding *bpe.Encoding, s string) (int64, error) {
+// count returns what is known of a string, or else counts it, until there are more than most. An error is the context's.
+func (r *recall) count(ctx context.Context, encoding *bpe.Encoding, s string, most int64) (int64, error) {
 	if len(s) < recallFrom {
-		return encoding.CountContext(ctx, s, math.MaxInt64)
+		return encoding.CountContext(ctx, s, most)
 	}
 	key := recallKey{r.hash(s), encoding}
 	if n, ok := r.find(key); ok {
 		return n, nil
 	}
-	n, err := encoding.CountContext(ctx, s, math.MaxInt64)
-	if err == nil {
+	n, err := encoding.CountContext(ctx, s, most)
+	if err == nil && n <= most {
 		r.keep(key, n)
 	}
 	return n, err

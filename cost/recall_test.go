@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -22,25 +23,52 @@ func encodingOf(tb testing.TB, name string) *bpe.Encoding {
 
 func counted(tb testing.TB, r *recall, enc *bpe.Encoding, s string) int64 {
 	tb.Helper()
-	n, err := r.count(tb.Context(), enc, s)
+	n, err := r.count(tb.Context(), enc, s, math.MaxInt64)
 	if err != nil {
 		tb.Error(err)
 	}
 	return n
 }
 
-func TestEstimateContext(t *testing.T) {
+func TestEstimateUntilItsContextEnds(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	e, long := NewEstimator(), strings.Repeat("hello world, ", 100_000)
 	r := Request{Messages: 1, Text: []Text{{S: "Hi"}, {S: long}, {S: "there"}}}
 	m := Model{Encoding: "o200k_base", KnownEncoding: true}
-	if _, err := e.EstimateContext(ended, r, m); !errors.Is(err, context.Canceled) {
+	if _, err := e.EstimateUpTo(ended, r, m, math.MaxInt64); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	got, err := e.EstimateContext(t.Context(), r, m)
+	got, err := e.EstimateUpTo(t.Context(), r, m, math.MaxInt64)
 	if want := e.Estimate(r, m); err != nil || got != want || got.Input < 200_000 {
 		t.Errorf("%+v, %v, want %+v: what was broken off must not be remembered", got, err, want)
+	}
+}
+
+// Counting stops once there is too much, and what was left off is not remembered.
+func TestEstimateUpTo(t *testing.T) {
+	long := strings.Repeat("hello world, ", 1_000)
+	for _, r := range []Request{
+		{Messages: 3, Text: []Text{{S: "Hi"}, {S: long}, {S: "there"}, {Part: PartTools, S: long[7:]}}},
+		{Messages: 1, Text: []Text{{S: "Hi"}}, Tools: []string{`{"name":"f","description":"` + long + `"}`}, Images: make([]Image, 1)},
+	} {
+		for _, ratio := range []Ratio{0, 900, 1500} {
+			m := Model{Encoding: "o200k_base", KnownEncoding: true, Ratio: ratio}
+			full := NewEstimator().Estimate(r, m)
+			e := NewEstimator()
+			for most := int64(0); most < full.Input+100; most += 37 {
+				got, err := e.EstimateUpTo(t.Context(), r, m, most)
+				if err != nil || got != full && (got.Input <= most || got.Input > full.Input) {
+					t.Fatalf("ratio %v, up to %d: input %d (%v), %d in full", ratio, most, got.Input, err, full.Input)
+				}
+			}
+			if got := e.Estimate(r, m); got != full {
+				t.Errorf("ratio %v: %+v after some were left off, want %+v", ratio, got, full)
+			}
+		}
+	}
+	if got, _ := NewEstimator().EstimateUpTo(t.Context(), Request{Text: []Text{{S: long}}}, Model{Encoding: "o200k_base"}, 100); got.Input > 200 {
+		t.Errorf("%d tokens were counted, where more than 100 are too many", got.Input)
 	}
 }
 

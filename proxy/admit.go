@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"time"
 
@@ -78,7 +79,9 @@ func (x *exchange) meter(ctx context.Context, request *wire.Request, body []byte
 	}
 	known, ok := x.server.memo.recall(x, body)
 	if !ok {
+		most := int64(math.MaxInt64)
 		if len(body) > longPrompt {
+			most = x.inputThatFits()
 			select {
 			case x.server.counting <- struct{}{}:
 				defer func() { <-x.server.counting }()
@@ -87,7 +90,7 @@ func (x *exchange) meter(ctx context.Context, request *wire.Request, body []byte
 			}
 		}
 		var err error
-		x.estimate, err = x.server.options.Estimator.EstimateContext(ctx, request.Cost, x.facts)
+		x.estimate, err = x.server.options.Estimator.EstimateUpTo(ctx, request.Cost, x.facts, most)
 		x.fitHosted(request.Cost.MostHosted > 0)
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sort"
 
 	"github.com/tokenfare/tokenfare/cost"
 )
@@ -98,6 +99,20 @@ func (x *exchange) outputThatFits() (fit int64, binding bool) {
 		}
 	}
 	return fit, binding
+}
+
+// inputThatFits returns the largest input that every budget could hold if nothing were used: beyond it nobody needs to know
+// how long a prompt is.
+func (x *exchange) inputThatFits() int64 {
+	const most = 1 << 40 // tokens; beyond any model
+	return int64(sort.Search(most, func(n int) bool {
+		for _, b := range x.draws.budgets {
+			if b.reserve(cost.Bound{Input: int64(n) + 1}, x.facts.Price) > b.limit.Capacity() {
+				return true
+			}
+		}
+		return false
+	}))
 }
 
 // modelOutput is the most one choice can be, as far as known, given the prompt.

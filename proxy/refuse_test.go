@@ -190,6 +190,16 @@ func TestAHopelessPromptIsNotCounted(t *testing.T) {
 	t.Logf("20 MiB were refused in %v", time.Since(began))
 }
 
+func TestAPromptIsNotCountedBeyondWhatFits(t *testing.T) {
+	h := newHouse(t, alice(t, "300k tokens per minute"), answerWith(200, plainAnswer(1, 1)))
+	got := h.chat(`{"model":"gpt-4o-mini","max_tokens":1,"messages":[{"role":"user","content":"` + strings.Repeat("qwertyuiop ", 2<<20) + `"}]}`)
+	message, _, _, _ := got.errorOf(t)
+	m := regexp.MustCompile(`at least (\d+) tokens`).FindStringSubmatch(message)
+	if got.status != 400 || m == nil || len(m[1]) != len("300000") || m[1] < "300000" || m[1] > "310000" {
+		t.Errorf("%d %s", got.status, message) // there are some four million tokens
+	}
+}
+
 func TestTooLongAs(t *testing.T) {
 	spec := alice(t, "100 tokens per minute")
 	spec.Keys[0].TooLongAs = "context_length_exceeded"
