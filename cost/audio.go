@@ -1,11 +1,9 @@
 package cost
 
-import "encoding/binary"
-
 // Audio is what a request says about one recording.
 type Audio struct {
 	Milliseconds int64 // how long it is, or at most can be
-	Measured     bool  // its header says how long it is
+	Measured     bool  // the file says how long it is, and that can be
 	Assistant    bool  // it is part of an assistant's message
 }
 
@@ -31,70 +29,97 @@ func (r *Request) heard(m Model) []Audio {
 	return r.Audio
 }
 
-// AudioOf reads what a recording in base64 says about its length; only its headers are decoded. Uncompressed WAV says it.
-// An MP3 file is taken to have the lowest rate there is, 8 kbit/s, and anything else 640 bit/s, at which no codec in use
-// makes speech, so that it is never too short.
+// AudioOf reads how long a recording in base64 lasts. Of a file only headers are decoded, at most a quarter of a million of
+// them. Uncompressed WAV says how long it is by its size, and MP3 and Opus by their frames, one by one. What FLAC, MP4,
+// WebM and Vorbis files merely claim is taken as far as their size allows it: see length. Anything else is taken to have
+// 640 bit/s, at which no codec in use makes speech, so that it is never too short.
 func AudioOf(data []byte) Audio {
 	p, ok := dataURL(data)
 	if !ok {
 		p = payloadOf(data)
 	}
-	if length, ok := wavLength(p); ok {
-		return Audio{Milliseconds: length, Measured: true}
-	}
-	if isMP3(p) {
-		return Audio{Milliseconds: p.size()} // 1,000 bytes a second
-	}
-	return Audio{Milliseconds: p.size()*25/2 + 1} // 80 bytes a second
+	return p.audio()
 }
 
-// isMP3 knows MPEG audio of layer III by its tag or its first frame (ISO 11172-3, 2.4.1.3).
-func isMP3(p payload) bool {
-	var b [3]byte
-	n := p.read(b[:], 0)
-	return n == 3 && (hasPrefix(b[:], "ID3") || b[0] == 0xff && b[1]&0xe6 == 0xe2)
-}
+// AudioOfFile is AudioOf for a recording as it is, not in base64.
+func AudioOfFile(data []byte) Audio { return payload{text: data, raw: true}.audio() }
 
-// wavLength is how many milliseconds a WAV file lasts whose samples are not compressed. What the header says of its
-// length is not asked: everything behind the head of the samples is taken for sound.
-func wavLength(p payload) (milliseconds int64, ok bool) {
-	const mostChunks = 64
-	var b [24]byte
-	if p.read(b[:12], 0) < 12 || !hasPrefix(b[:], "RIFF") || !hasPrefix(b[8:], "WAVE") {
-		return 0, false
-	}
-	var perSecond int64
-	at := int64(12)
-	for range mostChunks {
-		n := p.read(b[:], at)
-		if n < 8 {
-			return 0, false
+// audio finds the format by the file's first bytes, or by those behind a tag.
+func (p payload) audio() Audio {
+	p, tagged := p.behindTags()
+	for _, read := range [...]func(payload) (length, bool){wavLength, flacLength, oggLength, mp4Length, webmLength} {
+		if l, ok := read(p); ok {
+			return l.of(p.size())
 		}
-		size := int64(binary.LittleEndian.Uint32(b[4:]))
-		switch {
-		case hasPrefix(b[:], "fmt ") && n == len(b) && size >= 16:
-			perSecond = wavRate(b[8:])
-		case hasPrefix(b[:], "data"):
-			return ceilDiv((p.size()-at-8)*1000, max(1, perSecond)), perSecond > 0
-		}
-		at += 8 + size + size&1
 	}
-	return 0, false
+	if l, ok := mpegLength(p, tagged); ok {
+		return l.of(p.size())
+	}
+	return Audio{Milliseconds: slowest(p.size())}
 }
 
-// wavRate is how many bytes of uncompressed samples make a second, or 0. It reads the fields of a "fmt " chunk: format,
-// channels, samples a second, bytes a second, bytes of all channels, bits of a sample.
-func wavRate(b []byte) int64 {
-	const mostSamples, mostChannels, mostBits = 384_000, 32, 64
-	channels, samples := int64(binary.LittleEndian.Uint16(b[2:])), int64(binary.LittleEndian.Uint32(b[4:]))
-	bits := int64(binary.LittleEndian.Uint16(b[14:]))
-	switch binary.LittleEndian.Uint16(b) {
-	case 1, 3, 6, 7, 0xfffe: // PCM, floats, A-law, µ-law, and what names its format elsewhere, of which only these are usual
-	default:
-		return 0
+// length is how long a file lasts by what it says.
+type length struct {
+	milliseconds int64 // 0: it does not say
+
+	// counted: it is the sum of what the sound is made of, and no decoder would find another.
+	counted bool
+	// uncounted is how much longer it may be, where some of it was not looked at.
+	uncounted int64
+	// rate is bits a second that such a file does not exceed, but for some bytes beside the sound. A claim that would take
+	// more is too short.
+	rate, beside int64
+}
+
+// The most bits a second that a file of some kind has. Files that are not to be doubted stay below, so that their claims
+// stand as they are; whoever makes a file to be cheap can make it seem shorter by as much as it stays below, and no more.
+const (
+	// mostLossy: AC-3 has 640,000 (ATSC A/52, table 5.18), AAC twice 288,000 (ISO/IEC 14496-3: 6,144 bits for a channel in
+	// each 1,024 samples, at 48 kHz), Opus 510,000 (RFC 6716, section 2), Vorbis 500,000 at its highest quality.
+	mostLossy = 640_000
+	// mostLossless is what two channels of 24 bits have uncompressed at 96 kHz.
+	mostLossless = 2 * 24 * 96_000
+	// mostVideo is the most that H.264 may have where recordings are 1080 lines high (ITU-T H.264, table A-1, level 4).
+	mostVideo = 20_000_000
+)
+
+// of is the length as it can be of a file that has so many bytes.
+func (l length) of(size int64) Audio {
+	said := saturatingAdd(l.milliseconds, l.uncounted)
+	if l.counted {
+		return Audio{Milliseconds: said, Measured: l.uncounted == 0}
 	}
-	if samples > mostSamples || channels > mostChannels || bits > mostBits {
-		return 0
+	size = max(0, size-l.beside)
+	if said <= 0 {
+		return Audio{Milliseconds: slowest(size)}
 	}
-	return samples * channels * ((bits + 7) / 8)
+	least := ceilDiv(saturatingMul(size, 8*1000), max(1, l.rate))
+	can := min(max(said, least), slowest(size))
+	return Audio{Milliseconds: can, Measured: can == l.milliseconds}
+}
+
+// slowest is how long a file can last at most: 80 bytes a second.
+func slowest(size int64) int64 { return size*25/2 + 1 }
+
+// slowSpeech is how long bytes last at 6,000 bits a second, the lowest rate that speech is made at by a codec that is
+// common on the web (Opus: RFC 6716, section 2).
+func slowSpeech(size int64) int64 { return ceilDiv(saturatingMul(max(0, size), 8), 6) }
+
+// scan is a payload of which no more than so many headers are looked at, whatever it is made of.
+type scan struct {
+	payload
+	left int
+}
+
+const mostHeaders = 1 << 18
+
+func (p payload) scan() *scan { return &scan{p, mostHeaders} }
+
+// header reads a header, and says whether it is there as a whole.
+func (s *scan) header(dst []byte, at int64) bool {
+	if s.left <= 0 {
+		return false
+	}
+	s.left--
+	return s.read(dst, at) == len(dst)
 }

@@ -17,6 +17,13 @@ func ImageOf(url []byte, detail Detail) Image {
 	return image
 }
 
+// ImageOfFile is ImageOf for an image as it is.
+func ImageOfFile(file []byte, detail Detail) Image {
+	image := Image{Detail: detail}
+	image.Width, image.Height = imageSize(payload{text: file, raw: true})
+	return image
+}
+
 // imageSize is the size of an image in pixels, or zeros.
 func imageSize(p payload) (width, height int64) {
 	var head [30]byte

@@ -158,6 +158,9 @@ func TestImageSizesFromHeaders(t *testing.T) {
 			if want := (cost.Image{Width: c.w, Height: c.h, Detail: cost.HighDetail}); got != want {
 				t.Errorf("%s: %+v, want %+v", name, got, want)
 			}
+			if got := cost.ImageOfFile([]byte(c.file), cost.HighDetail); got.Width != c.w || got.Height != c.h || got.Detail != cost.HighDetail {
+				t.Errorf("%s as it is: %+v", name, got)
+			}
 		}
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"encoding/base64"
 )
 
-// payload is a file as it stands in a request: base64, of which only what is asked for is decoded.
+// payload is a file as it stands in a request: as it is, or in base64, of which only what is asked for is decoded.
 type payload struct {
-	text []byte // without padding
+	text   []byte // without padding
+	raw    bool   // text is the file itself
+	begins int64  // bytes before its beginning: a tag
 }
 
 // dataURL is the payload of a data: URL (RFC 2397) that is in base64.
@@ -27,7 +29,13 @@ func payloadOf(text []byte) payload {
 	for range 2 {
 		text = bytes.TrimSuffix(text, []byte("="))
 	}
-	return payload{text}
+	return payload{text: text}
+}
+
+// from is what stands from byte at on, which is none of those before the beginning.
+func (p payload) from(at int64) payload {
+	p.begins += min(max(0, at), p.size())
+	return p
 }
 
 // FileBytes is how many bytes a file has, given the string that stands for it in a request: what base64 in a data: URL
@@ -47,13 +55,22 @@ const bytesSealed = 2
 func SealedBytes(data []byte) int64 { return payloadOf(data).size() }
 
 // size is how many bytes it has.
-func (p payload) size() int64 { return int64(base64.RawStdEncoding.DecodedLen(len(p.text))) }
+func (p payload) size() int64 {
+	if p.raw {
+		return int64(len(p.text)) - p.begins
+	}
+	return int64(base64.RawStdEncoding.DecodedLen(len(p.text))) - p.begins
+}
 
 // read decodes what stands from byte at on into dst, and says how many bytes it found: fewer than dst has where the
 // payload ends, or where it is not base64 in one of the two usual alphabets. It takes time in proportion to dst alone.
 func (p payload) read(dst []byte, at int64) (n int) {
 	if at < 0 || at >= p.size() {
 		return 0
+	}
+	at += p.begins
+	if p.raw {
+		return copy(dst, p.text[at:])
 	}
 	for group := at / 3; n < len(dst); group++ {
 		from := int(group) * 4
