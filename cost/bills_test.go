@@ -143,6 +143,45 @@ func TestGoldenBills(t *testing.T) {
 	}
 }
 
+// What is reserved for a request, worked out by hand likewise: the dearest kind of each token, as many as there can be.
+var reservations = []struct {
+	name, model string
+	request     cost.Request
+	sum, total  string
+}{
+	{"a picture by token", "gpt-image-1", cost.Request{TokenIDs: 10, Pictures: cost.Pictures{N: 1, Width: 1024, Height: 1024, Quality: cost.LowQuality}}, "10 x 10 + 272 x 40", "$0.01098"},
+	{"three of whatever quality, with previews", "gpt-image-2", cost.Request{Pictures: cost.Pictures{N: 3, Partial: 2}}, "21672 x 30", "$0.65016"},
+	{"pictures by piece", "dall-e-3", cost.Request{TokenIDs: 10, Pictures: cost.Pictures{N: 2, Width: 1024, Height: 1792, Quality: cost.HDQuality}}, "2 x 0.12 each", "$0.24"},
+	{"small ones", "dall-e-2", cost.Request{Pictures: cost.Pictures{N: 10, Width: 256, Height: 256}}, "10 x 0.016 each", "$0.16"},
+	{"speech by character", "tts-1", cost.Request{TokenIDs: 9, Speech: cost.Speech{Characters: 1234, Bytes: 1300}}, "1234 x 15", "$0.01851"},
+	{"speech by token", "gpt-4o-mini-tts", cost.Request{TokenIDs: 25, Speech: cost.Speech{Characters: 100, Bytes: 101}}, "25 x 2.50 + 202 x 12", "$0.0024865"},
+	{"slow speech", "gpt-4o-mini-tts", cost.Request{TokenIDs: 25, Speech: cost.Speech{Characters: 100, Bytes: 101, Slowed: 150}}, "25 x 2.50 + 303 x 12", "$0.0036985"},
+	{"a recording by the second", "whisper-1", cost.Request{Transcribes: true, Audio: []cost.Audio{{Milliseconds: 61_500}}}, "61.5 x 0.0001 each", "$0.00615"},
+	{"a recording by token", "gpt-4o-transcribe", cost.Request{Transcribes: true, TokenIDs: 40, Audio: []cost.Audio{{Milliseconds: 60_001}}}, "641 x 2.50 + 2000 x 10", "$0.0216025"},
+	{"tools without a limit", "gpt-4o", cost.Request{Hosted: []cost.Hosted{{Type: "web_search"}}, HasMaxOutput: true, MaxOutput: 100}, "80000 x 2.50 + 100 x 10 + 10 x 0.01 each", "$0.301"},
+	{"tools with a limit", "gpt-4o", cost.Request{Hosted: []cost.Hosted{{Type: "web_search"}, {Type: "file_search"}}, MostHosted: 2, HasMaxOutput: true, MaxOutput: 100}, "16000 x 2.50 + 100 x 10 + 2 x 0.01 each", "$0.061"},
+	{"a search by a model that does not reason", "gpt-4o", cost.Request{Hosted: []cost.Hosted{{Type: "web_search_preview"}}, MostHosted: 1, HasMaxOutput: true}, "8000 x 2.50 + 1 x 0.025 each", "$0.045"},
+	{"and by one that does", "gpt-5", cost.Request{Hosted: []cost.Hosted{{Type: "web_search_preview"}, {Type: "code_interpreter"}}, MostHosted: 1, HasMaxOutput: true}, "8000 x 1.25 + 1 x 0.01 each + 1 x 0.03 each", "$0.05"},
+	{"a prediction", "gpt-4o", cost.Request{Text: []cost.Text{{Part: cost.PartPrediction, S: "hello world"}}, HasMaxOutput: true, MaxOutput: 100}, "2 x 2.50 + 102 x 10", "$0.001025"},
+	{"a prediction of three answers", "gpt-4o", cost.Request{Text: []cost.Text{{Part: cost.PartPrediction, S: "hello world"}}, HasMaxOutput: true, MaxOutput: 100, Choices: 3}, "2 x 2.50 + 306 x 10", "$0.003065"},
+	{"an echo", "gpt-3.5-turbo-instruct", cost.Request{TokenIDs: 50, Echo: true, HasMaxOutput: true, MaxOutput: 10}, "50 x 1.50 + 60 x 2", "$0.000195"},
+	{"an embedding of numbers", "text-embedding-3-small", cost.Request{TokenIDs: 8191}, "8191 x 0.02", "$0.00016382"},
+	{"moderation", "omni-moderation-latest", cost.Request{TokenIDs: 5000}, "5000 x 0", "$0.00"},
+}
+
+func TestGoldenReservations(t *testing.T) {
+	for _, r := range reservations {
+		m := catalog(t).Model(r.model)
+		est := cost.NewEstimator().Estimate(r.request, m)
+		if got := m.Price.ForPictures(r.request.Pictures).Ceiling(est.Bound()).String(); got != r.total {
+			t.Errorf("%s by %s: %s, want %s; %+v", r.name, r.model, got, r.total, est)
+		}
+		if got := (bill{model: r.model, sum: r.sum}).worked(t).String(); got != r.total {
+			t.Errorf("%s: %s is %s, not %s", r.name, r.sum, got, r.total)
+		}
+	}
+}
+
 // worked does the arithmetic of the sum, and knows nothing of prices.
 func (b bill) worked(t *testing.T) cost.NanoUSD {
 	t.Helper()

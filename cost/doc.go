@@ -4,8 +4,9 @@
 //	catalog, err := cost.DefaultCatalog()
 //	model := catalog.Model("gpt-5-mini")
 //	estimate := cost.NewEstimator().Estimate(request, model)
-//	reserve := model.Price.Ceiling(estimate.Bound()) // before the call
-//	charge := model.Price.Cost(usage)                                                             // after it
+//	price := model.Price.ForPictures(request.Pictures) // where pictures are billed by piece
+//	reserve := price.Ceiling(estimate.Bound())         // before the call
+//	charge := price.Cost(usage)                        // after it
 //
 // The words: a Request is the facts that an estimate needs, whatever endpoint they came from. An Estimate is an upper
 // bound for tokens, as firm as its Basis says. Usage is what was really consumed; its normal form takes it apart into

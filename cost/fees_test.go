@@ -113,6 +113,12 @@ func TestHostedToolsInAnEstimate(t *testing.T) {
 		if est.HostedCalls != c.calls || est.Fees.String() != c.fees || est.Input != c.input || est.Bound().Fees != est.Fees {
 			t.Errorf("%s: %+v", c.name, est)
 		}
+		for n := range c.calls {
+			fewer := cost.NewEstimator().Estimate(cost.Request{Hosted: c.tools, MostHosted: n, HasMaxOutput: true}, m)
+			if got := est.Hosting(n); n > 0 && (got.Fees != fewer.Fees || got.Input != fewer.Input || got.HostedCalls != n) {
+				t.Errorf("%s, no more than %d: %+v, want %+v", c.name, n, got, fewer)
+			}
+		}
 		if got, want := m.Price.Ceiling(est.Bound()), m.Price.Ceiling(cost.Bound{Input: est.Input})+est.Fees; got != want {
 			t.Errorf("%s: reserves %v, want %v", c.name, got, want)
 		}
