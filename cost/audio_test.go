@@ -81,9 +81,11 @@ func TestFilesBySize(t *testing.T) {
 		"": 0, "data:application/pdf;base64,AAAA": 3, "data:application/pdf;base64,AAAAAA==": 4, "data:application/pdf;base64,": 0,
 		"AAAAAA==":         8, // it may be text
 		"data:,plain text": 16,
+		"data:application/pdf;base64,JVBERi0xLjcK": 5, "JVBERi0xLjcK": 5, "data:text/plain;base64,JVBERi0xLjcK": 5, // %PDF-1.7 and a line end
+		"data:application/pdf;base64,JVBERg==": 4, "%PDF-1.7": 8, // not one
 	} {
-		if got := cost.FileBytes([]byte(data)); got != want {
-			t.Errorf("%q: %d bytes, want %d", data, got, want)
+		if got := cost.FileTokens([]byte(data)); got != want {
+			t.Errorf("%q: %d tokens, want %d", data, got, want)
 		}
 	}
 }

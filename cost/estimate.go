@@ -58,7 +58,7 @@ func (e Estimate) Bound() Bound {
 // Estimate is what r may use when it is sent to m. Text is counted with m's vocabulary, and multiplied by m.Ratio; chat overhead follows the
 // provider's published formula; functions count as the types that the provider makes of them, and schemas as their
 // compact JSON; images of known size follow the formula of m's family, others cost m.ImageTokens; audio counts by its
-// length; files count a token for each byte, which text never exceeds and most documents stay far below; tools that the
+// length; files count by their size; tools that the
 // provider runs count by what their results commonly add. Output is the caller's limit for each choice, or
 // m.DefaultOutput where there is none; pictures and speech follow from what is asked for. Sums saturate. It is safe for concurrent use and takes time in proportion to the text.
 func (e *Estimator) Estimate(r Request, m Model) Estimate {
@@ -93,7 +93,7 @@ func (e *Estimator) EstimateUpTo(ctx context.Context, r Request, m Model, most i
 	for _, audio := range r.heard(m) {
 		est.add(PartAudio, audio.tokens(), formulaIf(audio.Measured))
 	}
-	est.add(PartFiles, r.FileBytes, Approximate)
+	est.add(PartFiles, r.FileTokens, Approximate)
 	est.add(PartMessages, ceilDiv(max(0, r.Sealed), bytesSealed), Approximate)
 	est.hosted(r, m)
 	est.output(r, m)

@@ -93,7 +93,7 @@ func TestEstimate(t *testing.T) {
 			cost.Estimate{Input: 2 * cost.DefaultImageTokens, MaxOutput: 100, Basis: cost.Approximate, ByPart: parts(cost.PartImages, 2*cost.DefaultImageTokens)},
 		},
 		{
-			"audio and files", "gpt-4o", limited(cost.Request{Audio: make([]cost.Audio, 1), FileBytes: 40}),
+			"audio and files", "gpt-4o", limited(cost.Request{Audio: make([]cost.Audio, 1), FileTokens: 40}),
 			cost.Estimate{Input: 40, MaxOutput: 100, Basis: cost.Approximate, ByPart: parts(cost.PartFiles, 40)},
 		},
 		{
@@ -133,11 +133,11 @@ func TestEstimateOfAbsurdNumbers(t *testing.T) {
 	const most = math.MaxInt64
 	for _, r := range []cost.Request{
 		{
-			TokenIDs: most, Audio: []cost.Audio{{Milliseconds: most}, {Milliseconds: -most, Assistant: true}}, FileBytes: most, Messages: math.MaxInt, Names: math.MaxInt, FunctionCalls: math.MaxInt, FunctionResults: math.MaxInt, CallTokens: most, FirstSystem: math.MaxInt, Tools: []string{"x"},
+			TokenIDs: most, Audio: []cost.Audio{{Milliseconds: most}, {Milliseconds: -most, Assistant: true}}, FileTokens: most, Messages: math.MaxInt, Names: math.MaxInt, FunctionCalls: math.MaxInt, FunctionResults: math.MaxInt, CallTokens: most, FirstSystem: math.MaxInt, Tools: []string{"x"},
 			Images:       []cost.Image{{Width: most, Height: most}, {Width: -most, Height: 1}},
 			HasMaxOutput: true, MaxOutput: most, Choices: most,
 		},
-		{TokenIDs: -1, FileBytes: -1, Messages: -1, Names: -1, FunctionCalls: -1, FunctionResults: -1, CallTokens: -most, FirstSystem: -1, Tools: []string{""}, HasMaxOutput: true, MaxOutput: -1, Choices: -1},
+		{TokenIDs: -1, FileTokens: -1, Messages: -1, Names: -1, FunctionCalls: -1, FunctionResults: -1, CallTokens: -most, FirstSystem: -1, Tools: []string{""}, HasMaxOutput: true, MaxOutput: -1, Choices: -1},
 		{Choices: most, Text: []cost.Text{{S: "\xff\xfe\xed\xa0\x80"}}},
 	} {
 		for _, m := range []cost.Model{{}, {Encoding: "none", DefaultOutput: -4, ImageTokens: -4}, {DefaultOutput: most, ImageTokens: most}, catalog(t).Model("gpt-4o")} {

@@ -50,7 +50,7 @@ func TestEstimateOfAnotherVocabulary(t *testing.T) {
 	m := cost.Model{Encoding: "o200k_base", Ratio: 1500, ImageTokens: 100}
 	hello := []cost.Text{{Part: cost.PartMessages, S: "user"}, {Part: cost.PartMessages, S: "hello world"}, {Part: cost.PartOther, S: "hello"}}
 	got := cost.NewEstimator().Estimate(cost.Request{
-		Messages: 1, Text: hello, Tools: []string{`{"name":"now"}`}, TokenIDs: 10, Images: make([]cost.Image, 1), FileBytes: 7, HasMaxOutput: true,
+		Messages: 1, Text: hello, Tools: []string{`{"name":"now"}`}, TokenIDs: 10, Images: make([]cost.Image, 1), FileTokens: 7, HasMaxOutput: true,
 	}, m)
 	want := cost.Estimate{
 		Input: 5 + 21 + 2 + 10 + 15 + 100 + 7, Basis: cost.Approximate,

@@ -66,7 +66,7 @@ type Request struct {
 	ToolChoice      string   // which tool must be called, as compact JSON: "none", {"type":"function","function":{"name":"look"}}; or empty
 	Images          []Image  // in all messages
 	Audio           []Audio  // recordings in all messages
-	FileBytes       int64    // size of all inline files, as FileBytes gives it
+	FileTokens      int64    // of all inline files, as FileTokens gives it
 
 	Sealed      int64    // size in bytes of reasoning that only the provider can read, as SealedBytes gives it
 	Pictures    Pictures // to be made

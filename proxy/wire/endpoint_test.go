@@ -60,7 +60,7 @@ func TestReadCollectsWhatTheCallMayCost(t *testing.T) {
 				Text: append(append([]cost.Text{{Part: cost.PartSchema, S: `"s"`}, {Part: cost.PartSchema, S: `{"type":"object"}`}},
 					texts("system", "Rules", "user", "What is this?", "a.pdf", "hm", "assistant", "assistant", "look{}", "look", "found", "assistant")...),
 					texts("assistant", "A cat")...),
-				Messages: 6, FirstSystem: 4, CallTokens: 2, Sealed: 6, FileBytes: 6, Tier: cost.Flex,
+				Messages: 6, FirstSystem: 4, CallTokens: 2, Sealed: 6, FileTokens: 6, Tier: cost.Flex,
 				Images: []cost.Image{{Detail: cost.LowDetail}},
 			},
 		},

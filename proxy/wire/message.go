@@ -138,7 +138,7 @@ func (r *reader) endPart(p *contentPart, image, audio, file bool) error {
 	if p.audio != (span{}) {
 		facts.Audio = append(facts.Audio, cost.AudioOf(r.content(p.audio)))
 	}
-	facts.FileBytes += cost.FileBytes(r.content(p.inlay))
+	facts.FileTokens += cost.FileTokens(r.content(p.inlay))
 	r.countUnless(image, p.url)
 	r.countUnless(audio, p.audio)
 	r.countUnless(file, p.inlay)

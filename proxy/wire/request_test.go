@@ -90,7 +90,7 @@ func TestReadChatCollectsWhatTheCallMayCost(t *testing.T) {
 		},
 		TokenIDs: 3, Messages: 4, Names: 1, FirstSystem: 2, CallTokens: 2, ToolChoice: `"auto"`,
 		Tools:  []string{`{"type":"function","function":{"name":"look","parameters":{"type":"object","type":"object"}}}`},
-		Images: []cost.Image{{Detail: cost.LowDetail}}, Audio: []cost.Audio{{Milliseconds: 76}}, FileBytes: 4,
+		Images: []cost.Image{{Detail: cost.LowDetail}}, Audio: []cost.Audio{{Milliseconds: 76}}, FileTokens: 4,
 		HasMaxOutput: true, MaxOutput: 20, Choices: 3,
 	}
 	if diff := cmp.Diff(want, req.Cost); diff != "" {
@@ -223,7 +223,7 @@ func TestReadChatMeasuresWhatIsNotText(t *testing.T) {
 	}, ",") + `]}`
 	facts := read(t, body).Cost
 	want := cost.Request{
-		Model: "m", Messages: 6, Choices: 1, FileBytes: 3,
+		Model: "m", Messages: 6, Choices: 1, FileTokens: 3,
 		Images: []cost.Image{{Width: 320, Height: 240, Detail: cost.HighDetail}, {Width: 320, Height: 240}, {Detail: cost.OriginalDetail}},
 		Audio:  []cost.Audio{{Milliseconds: 1, Measured: true}, {Milliseconds: 1, Measured: true, Assistant: true}},
 	}
@@ -276,7 +276,7 @@ func FuzzReadChat(f *testing.F) {
 			t.Fatalf("encoding/json reads %+v, ReadChat %+v", std, req)
 		}
 		c := req.Cost
-		if c.TokenIDs < 0 || c.FileBytes < 0 || c.MaxOutput < 0 || c.Choices < 1 || c.Choices > maxChoices || c.MaxOutput > maxOutputTokens {
+		if c.TokenIDs < 0 || c.FileTokens < 0 || c.MaxOutput < 0 || c.Choices < 1 || c.Choices > maxChoices || c.MaxOutput > maxOutputTokens {
 			t.Fatalf("out of bounds: %+v", c)
 		}
 	})
