@@ -9,23 +9,30 @@ package bpe
 type filters struct {
 	three [1 << 16]uint8 // length 3, by a hash of three bytes
 	four  [1 << 17]uint8 // lengths 4 to 8, by a hash of the first four
+	six   [1 << 17]uint8 // lengths 6 to 8, by a hash of the first six; four bytes are but one character of Hindi
 }
 
 func threeHash(w uint64) uint64 { return w << 40 * odd1 >> (64 - 16) }
 
 func fourHash(w uint64) uint64 { return uint64(uint32(w)) * odd1 >> (64 - 17) }
 
+func sixHash(w uint64) uint64 { return w << 16 * odd1 >> (64 - 17) }
+
 func (f *filters) add(w uint64, n int) {
 	if n == 3 {
 		f.three[threeHash(w)] = 1 << 2
-	} else {
-		f.four[fourHash(w)] |= 1 << (n - 1)
+		return
+	}
+	f.four[fourHash(w)] |= 1 << (n - 1)
+	if n >= 6 {
+		f.six[sixHash(w)] |= 1 << (n - 1)
 	}
 }
 
 // lengths returns those that may be found within the first n bytes of a word.
 func (f *filters) lengths(w uint64, n int) uint8 {
-	return (f.three[threeHash(w)] | f.four[fourHash(w)]) & (1<<n - 1)
+	const belowSix = 1<<5 - 1
+	return (f.three[threeHash(w)] | f.four[fourHash(w)]&(f.six[sixHash(w)]|belowSix)) & (1<<n - 1)
 }
 
 // bitFilter has a bit for each hash that was added, and few others. Its length is

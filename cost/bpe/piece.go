@@ -5,17 +5,17 @@ import "sync"
 // piece returns the number of tokens of the first n bytes of s, which the
 // pattern keeps together.
 func (v *vocab) piece(s string, n int, c *counting) int {
-	if _, ok := v.token(s, n); ok {
+	token, length := v.longest(s, n)
+	if length == n {
 		return 1
 	}
 	if n <= usualPiece {
-		var tokens [usualPiece]uint32
-		var dead [usualPiece/64 + 1]uint64
-		return len(v.merge(s, n, tokens[:0], dead[:], c))
+		clear(c.dead[:])
+		return len(v.merge(s, n, token, length, c.tokens[:0], c.dead[:], c))
 	}
 	m := memories.Get().(*memory)
 	defer m.free()
-	m.tokens = v.merge(s, n, m.tokens[:0], m.deadFor(n), c)
+	m.tokens = v.merge(s, n, token, length, m.tokens[:0], m.deadFor(n), c)
 	return len(m.tokens)
 }
 
@@ -34,8 +34,7 @@ func (v *vocab) piece(s string, n int, c *counting) int {
 // merging makes.
 //
 // The idea is from github.com/github/rust-gems, crates/bpe ("backtracking").
-func (v *vocab) merge(s string, n int, tokens []uint32, dead []uint64, c *counting) []uint32 {
-	token, length := v.longest(s, n)
+func (v *vocab) merge(s string, n int, token uint32, length int, tokens []uint32, dead []uint64, c *counting) []uint32 {
 	for at, steps := 0, 0; ; {
 		end := at + length
 		switch {
@@ -55,13 +54,13 @@ func (v *vocab) merge(s string, n int, tokens []uint32, dead []uint64, c *counti
 		case token&again != 0:
 			token, length = v.longest(s[at:], n-at)
 		case length > 1:
-			length = int(v.shorter[token])
-			token, _ = v.token(s[at:], length)
+			token = v.made[token].shorter()
+			length = v.made[token].length()
 		default:
 			dead[at/64] |= 1 << (at % 64)
 			token = tokens[len(tokens)-1]
 			tokens = tokens[:len(tokens)-1]
-			length = v.length(token &^ again)
+			length = v.made[token&^again].length()
 			at -= length
 		}
 	}
@@ -76,13 +75,16 @@ func (v *vocab) goTogether(l, r uint32) bool {
 		if t, ok := v.merged(l, r); ok && t < before {
 			return false
 		}
-		switch {
-		case l > r && l >= 256:
-			before, l = l, v.halves[l][1]
-		case r >= 256:
-			before, r = r+1, v.halves[r][0]
-		default:
+		last := max(l, r)
+		if last < 256 {
 			return true
+		}
+		m := v.made[last]
+		before = last
+		if l > r {
+			l = m.right()
+		} else {
+			before, r = last+1, m.left()
 		}
 	}
 }
