@@ -35,19 +35,24 @@ func (f *filters) lengths(w uint64, n int) uint8 {
 	return (f.three[threeHash(w)] | f.four[fourHash(w)]&(f.six[sixHash(w)]|belowSix)) & (1<<n - 1)
 }
 
-// bitFilter has a bit for each hash that was added, and few others. Its length is
-// a power of two.
-type bitFilter []uint64
+// bitFilter has two bits for each hash that was added, and few others have both.
+type bitFilter struct {
+	words []uint64
+	shift uint
+}
 
-func (f bitFilter) add(hash uint64) { f[hash>>6&uint64(len(f)-1)] |= 1 << (hash & 63) }
+func (f *bitFilter) add(hash uint64) { f.words[hash>>f.shift] |= twoBits(hash) }
 
-func (f bitFilter) has(hash uint64) bool { return f[hash>>6&uint64(len(f)-1)]>>(hash&63)&1 != 0 }
+func (f *bitFilter) has(hash uint64) bool { return twoBits(hash)&^f.words[hash>>f.shift] == 0 }
 
-// newBitFilter returns one of which n hashes fill a tenth or so.
+func twoBits(hash uint64) uint64 { return 1<<(hash&63) | 1<<(hash>>6&63) }
+
+// newBitFilter returns one of which n hashes fill a fifth or so.
 func newBitFilter(n int) bitFilter {
-	size := 1
-	for size*64 < 8*n {
-		size *= 2
+	f := bitFilter{shift: 64}
+	for 64<<(64-f.shift) < 8*n {
+		f.shift--
 	}
-	return make(bitFilter, size)
+	f.words = make([]uint64, 1<<(64-f.shift))
+	return f
 }

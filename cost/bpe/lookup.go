@@ -13,7 +13,7 @@ func (v *vocab) longest(s string, n int) (uint32, int) {
 			}
 		}
 	}
-	if n > 1 {
+	if n > 2 {
 		for lengths := v.begins.lengths(w, n); lengths != 0; {
 			length := bits.Len8(lengths)
 			if token, ok := v.shortToken(upTo(w, length), length); ok {
@@ -21,6 +21,8 @@ func (v *vocab) longest(s string, n int) (uint32, int) {
 			}
 			lengths &^= 1 << (length - 1)
 		}
+	}
+	if n > 1 {
 		if token := v.twos[uint16(w)]; token > 0 {
 			return token, 2
 		}
@@ -60,10 +62,14 @@ func (v *vocab) longestLong(s string, n int, w, hash uint64) (token uint32, leng
 // longestTail finds the first of some tokens, all of which have the first 8
 // bytes of s, that has the next, too.
 func (v *vocab) longestTail(tails []tail, s string, n int) (token uint32, length int) {
+	const few = 8 // but there are dozens of runs of spaces, and of dashes
+	for half := len(tails) / 2; half > few/2 && tails[half].length() > n; half = len(tails) / 2 {
+		tails = tails[half:]
+	}
 	w := word(s, 8)
 	for i := range tails {
 		t := &tails[i]
-		token, length = t.token>>8, int(t.token&255)
+		token, length = t.token>>8, t.length()
 		if length <= n && t.is(upTo(w, min(length-8, 8))) && (length <= 16 || v.text(token)[16:] == s[16:length]) {
 			return token, length
 		}
@@ -71,20 +77,20 @@ func (v *vocab) longestTail(tails []tail, s string, n int) (token uint32, length
 	return 0, 0
 }
 
-// merged returns the token that two merge into.
-func (v *vocab) merged(l, r uint32) (uint32, bool) {
-	hash := pairHash(l, r)
-	if !v.met.has(hash) {
-		return 0, false
-	}
+// merged returns the token that two merge into, whose pairHash is given, or
+// noToken.
+func (v *vocab) merged(l, r uint32, hash uint64) uint32 {
 	t := &v.pairs
 	for i := hash >> t.shift; ; i = t.next(i) {
 		slot := t.slots[i]
 		if slot == 0 {
-			return 0, false
+			return noToken
 		}
 		if token := slot >> 14; hasTag(slot, hash) && v.made[token].of(l, r) {
-			return token, true
+			return token
 		}
 	}
 }
+
+// noToken comes after all tokens.
+const noToken = 1<<32 - 1

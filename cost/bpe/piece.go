@@ -11,11 +11,11 @@ func (v *vocab) piece(s string, n int, c *counting) int {
 	}
 	if n <= usualPiece {
 		clear(c.dead[:])
-		return len(v.merge(s, n, token, length, c.tokens[:0], c.dead[:], c))
+		return len(v.merge(s, n, token|isLongest, length, c.tokens[:0], c.dead[:], c))
 	}
 	m := memories.Get().(*memory)
 	defer m.free()
-	m.tokens = v.merge(s, n, token, length, m.tokens[:0], m.deadFor(n), c)
+	m.tokens = v.merge(s, n, token|isLongest, length, m.tokens[:0], m.deadFor(n), c)
 	return len(m.tokens)
 }
 
@@ -38,7 +38,7 @@ func (v *vocab) merge(s string, n int, token uint32, length int, tokens []uint32
 	for at, steps := 0, 0; ; {
 		end := at + length
 		switch {
-		case dead[end/64]>>(end%64)&1 == 0 && (len(tokens) == 0 || v.goTogether(tokens[len(tokens)-1]&^again, token&^again)):
+		case dead[end/64]>>(end%64)&1 == 0 && (len(tokens) == 0 || v.goTogether(tokens[len(tokens)-1], token)):
 			tokens = append(tokens, token)
 			if at = end; at == n {
 				return tokens
@@ -46,21 +46,23 @@ func (v *vocab) merge(s string, n int, token uint32, length int, tokens []uint32
 			if steps++; steps%stepsBetween == 0 && c.ended() {
 				return tokens
 			}
-			if at+length <= n && s[at:at+length] == s[at-length:at] {
-				token |= again
+			if end = at + length; end <= n && s[end-1] == s[at-1] && s[at:end] == s[at-length:at] {
+				token = token&^flags | isAgain
 			} else {
 				token, length = v.longest(s[at:], n-at)
+				token |= isLongest
 			}
-		case token&again != 0:
+		case token&isAgain != 0:
 			token, length = v.longest(s[at:], n-at)
+			token |= isLongest
 		case length > 1:
-			token = v.made[token].shorter()
+			token = v.made[token&^flags].shorter()
 			length = v.made[token].length()
 		default:
 			dead[at/64] |= 1 << (at % 64)
 			token = tokens[len(tokens)-1]
 			tokens = tokens[:len(tokens)-1]
-			length = v.made[token&^again].length()
+			length = v.made[token&^flags].length()
 			at -= length
 		}
 	}
@@ -70,9 +72,28 @@ func (v *vocab) merge(s string, n int, token uint32, length int, tokens []uint32
 // other, makes these two of them. It undoes their merges from the last to the
 // first and looks at the two that then meet: had they a token in common that
 // comes before the one just undone, merging would have made that.
+//
+// If l is the longest token where it stands, it has none in common with anything
+// behind it. Both have their flags.
 func (v *vocab) goTogether(l, r uint32) bool {
-	for before := ^uint32(0); ; {
-		if t, ok := v.merged(l, r); ok && t < before {
+	if l&r&isAgain != 0 { // l goes with l
+		return true
+	}
+	r &^= flags
+	before := uint32(noToken)
+	if l&isLongest != 0 {
+		l &^= flags
+		for r >= max(l, 256) {
+			r = v.made[r].left()
+		}
+		if l < 256 {
+			return true
+		}
+		before, l = l, v.made[l].right()
+	}
+	l &^= flags
+	for {
+		if hash := pairHash(l, r); v.met.has(hash) && v.merged(l, r, hash) < before {
 			return false
 		}
 		last := max(l, r)
@@ -89,8 +110,13 @@ func (v *vocab) goTogether(l, r uint32) bool {
 	}
 }
 
-// again marks a token that was tried because it is the one before.
-const again = 1 << 31
+// What merge notes with a token: that it was tried again, being the one before,
+// or that it is the longest where it stands.
+const (
+	isAgain   = 1 << 31
+	isLongest = 1 << 30
+	flags     = isAgain | isLongest
+)
 
 // usualPiece is how long a piece may be that needs no memory of its own.
 const usualPiece = 64

@@ -59,6 +59,8 @@ type tail struct {
 	token      uint32 // 256 times the token and its length
 }
 
+func (t *tail) length() int { return int(t.token & 255) }
+
 const longestToken = 128
 
 // hashTable is an open hash table with room to spare; searches start at the
@@ -188,7 +190,7 @@ func (v *vocab) addLong() {
 		slot.tails++
 		s := v.text(l.token)
 		i := len(place) - 1
-		for ; i > 0 && int(place[i-1].token&255) < len(s); i-- {
+		for ; i > 0 && place[i-1].length() < len(s); i-- {
 			place[i] = place[i-1]
 		}
 		place[i] = tail{bytesOf(word(s, 8)), l.token<<8 | uint32(len(s))}
