@@ -5,6 +5,11 @@ import "sync"
 // piece returns the number of tokens of the first n bytes of s, which the
 // pattern keeps together.
 func (v *vocab) piece(s string, n int, c *counting) int {
+	if 2 < n && n <= 8 { // most pieces are short, and most of these are tokens
+		if _, ok := v.shortToken(upTo(word(s, 0), n), n); ok {
+			return 1
+		}
+	}
 	token, length := v.longest(s, n)
 	if length == n {
 		return 1
