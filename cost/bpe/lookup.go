@@ -70,7 +70,7 @@ func (v *vocab) longestTail(tails []tail, s string, n int) (token uint32, length
 	for i := range tails {
 		t := &tails[i]
 		token, length = t.token>>8, t.length()
-		if length <= n && t.is(upTo(w, min(length-8, 8))) && (length <= 16 || v.text(token)[16:] == s[16:length]) {
+		if length <= n && t.is(upTo(w, min(length-8, 8))) && (length <= 16 || string(v.text(token)[16:]) == s[16:length]) {
 			return token, length
 		}
 	}

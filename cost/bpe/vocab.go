@@ -1,11 +1,14 @@
 package bpe
 
-import "sync"
+import (
+	"encoding/binary"
+	"sync"
+)
 
 // vocab is a vocabulary made ready for counting. Tokens are numbered in the
 // order in which merging prefers them; the first 256 are the single bytes.
 type vocab struct {
-	bytes   string   // of all tokens, one after the other
+	bytes   []byte   // of all tokens, one after the other, and 8 more
 	start   []uint32 // where each begins there, and at last where the last ends
 	made    []made
 	singles [256]uint32 // the tokens of single bytes
@@ -77,6 +80,7 @@ func newHashTable[S any](n int) hashTable[S] {
 		t.shift--
 	}
 	t.slots = make([]S, 1<<(64-t.shift))
+	clear(t.slots) // memory that is read before it is written costs the system two page faults
 	return t
 }
 
@@ -89,57 +93,81 @@ func newVocab(table string) *vocab {
 	v := &vocab{
 		start: make([]uint32, 1, n+1),
 		made:  make([]made, n),
-		pairs: newHashTable[uint32](n),
-		short: newHashTable[shortSlot](n * 5 / 8),
-		long:  newHashTable[longSlot](n / 7),
-		met:   newBitFilter(n),
-		eight: newBitFilter(n / 7),
 	}
-	v.read(table)
+	v.readMade(table)
+	read := make(chan struct{})
 	var beside sync.WaitGroup // whoever waits for the tables waits for half as long
 	beside.Go(func() {
 		v.addPairs()
+		<-read
 		v.addLong()
 	})
+	v.readBytes(table)
+	close(read)
 	v.addShort()
 	beside.Wait()
 	return v
 }
 
-// read reads what every token is made of, and puts its bytes together.
-func (v *vocab) read(table string) {
-	n := len(v.made)
-	all := make([]byte, 0, 7*n)
-	for t := range uint32(n) {
+// readMade reads what every token is made of.
+func (v *vocab) readMade(table string) {
+	at := uint32(0)
+	for t := range v.made {
+		length := 1
 		if t < 256 {
-			all = append(all, table[t])
-			v.made[t] = made(halves(t, t))
-			v.singles[table[t]] = t
+			v.made[t] = made(halves(uint32(t), uint32(t)))
 		} else {
-			m := made(upTo(word(table, int(256+7*(t-256))), 7))
-			l, r := m.left(), m.right()
-			all = append(all, all[v.start[l]:v.start[l+1]]...)
-			all = append(all, all[v.start[r]:v.start[r+1]]...)
-			v.made[t] = m
+			m := made(upTo(word(table, 256+7*(t-256)), 7))
+			v.made[t], length = m, v.made[m.left()].length()+v.made[m.right()].length()
 		}
-		v.start = append(v.start, uint32(len(all)))
-		v.made[t] |= made(len(all)-int(v.start[t])) << (3 * tokenBits)
+		v.made[t] |= made(length) << (3 * tokenBits)
+		at += uint32(length)
+		v.start = append(v.start, at)
 	}
-	v.bytes = string(all)
+}
+
+// readBytes puts the bytes of every token together: those of its halves, which
+// stand before it.
+func (v *vocab) readBytes(table string) {
+	all := make([]byte, v.start[len(v.made)]+8)
+	put := func(at, token uint32) {
+		binary.LittleEndian.PutUint64(all[at:], binary.LittleEndian.Uint64(all[v.start[token]:]))
+		if n := v.made[token].length(); n > 8 { // seldom
+			copy(all[at:], all[v.start[token]:][:n])
+		}
+	}
+	for t, m := range v.made {
+		at := v.start[t]
+		if t < 256 {
+			all[at] = table[t]
+			v.singles[table[t]] = uint32(t)
+			continue
+		}
+		put(at, m.left())
+		put(at+uint32(v.made[m.left()].length()), m.right())
+	}
+	v.bytes = all
 }
 
 // text returns the bytes of a token.
-func (v *vocab) text(token uint32) string { return v.bytes[v.start[token]:v.start[token+1]] }
+func (v *vocab) text(token uint32) []byte { return v.bytes[v.start[token]:v.start[token+1]] }
+
+// word returns up to 8 bytes of a token from its byte i on.
+func (v *vocab) word(token uint32, i int) uint64 {
+	w := binary.LittleEndian.Uint64(v.bytes[int(v.start[token])+i:])
+	return upTo(w, min(v.made[token].length()-i, 8))
+}
 
 func (v *vocab) addShort() {
+	v.short = newHashTable[shortSlot](len(v.made) * 5 / 8)
 	t := &v.short
 	for token := range uint32(len(v.made)) {
-		s := v.text(token)
-		w, n := word(s, 0), len(s)
-		switch {
-		case n == 1 || n > 8:
+		n := v.made[token].length()
+		if n == 1 || n > 8 {
 			continue
-		case n == 2:
+		}
+		w := v.word(token, 0)
+		if n == 2 {
 			v.twos[uint16(w)] = token
 			continue
 		}
@@ -155,17 +183,14 @@ func (v *vocab) addShort() {
 // addLong counts first how many begin with the same bytes, to know where they
 // stand.
 func (v *vocab) addLong() {
+	v.long, v.eight = newHashTable[longSlot](len(v.made)/7), newBitFilter(len(v.made)/7)
 	t := &v.long
-	type long struct {
-		token uint32
-		slot  uint32
-	}
-	var all []long
-	for token := range uint32(len(v.made)) {
-		if v.made[token].length() <= 8 {
+	slots := make([]uint32, 0, len(v.made)/3) // of each long token
+	for token, m := range v.made {
+		if m.length() <= 8 {
 			continue
 		}
-		w := word(v.text(token), 0)
+		w := v.word(uint32(token), 0)
 		hash := mix(0, w)
 		v.eight.add(hash)
 		i := hash >> t.shift
@@ -174,7 +199,7 @@ func (v *vocab) addLong() {
 		}
 		t.slots[i].eightBytes = bytesOf(w)
 		t.slots[i].tails++
-		all = append(all, long{token, uint32(i)})
+		slots = append(slots, uint32(i))
 	}
 	first := uint32(0)
 	for i := range t.slots {
@@ -184,22 +209,27 @@ func (v *vocab) addLong() {
 		}
 	}
 	v.tails = make([]tail, first)
-	for _, l := range all {
-		slot := &t.slots[l.slot]
-		place := v.tails[slot.tails>>8:][:slot.tails&255+1]
+	for token, m := range v.made {
+		n := m.length()
+		if n <= 8 {
+			continue
+		}
+		slot := &t.slots[slots[0]]
+		slots = slots[1:]
 		slot.tails++
-		s := v.text(l.token)
+		place := v.tails[slot.tails>>8:][:slot.tails&255]
 		i := len(place) - 1
-		for ; i > 0 && place[i-1].length() < len(s); i-- {
+		for ; i > 0 && place[i-1].length() < n; i-- {
 			place[i] = place[i-1]
 		}
-		place[i] = tail{bytesOf(word(s, 8)), l.token<<8 | uint32(len(s))}
+		place[i] = tail{bytesOf(v.word(uint32(token), 8)), uint32(token)<<8 | uint32(n)}
 	}
 }
 
 func bytesOf(w uint64) eightBytes { return eightBytes{uint32(w), uint32(w >> 32)} }
 
 func (v *vocab) addPairs() {
+	v.pairs, v.met = newHashTable[uint32](len(v.made)), newBitFilter(len(v.made))
 	t := &v.pairs
 	for token := 256; token < len(v.made); token++ {
 		hash := pairHash(v.made[token].left(), v.made[token].right())
