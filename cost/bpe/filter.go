@@ -7,20 +7,21 @@ package bpe
 // filters knows how long the tokens of 3 to 8 bytes are that a text may begin
 // with: bit i is for i + 1 bytes.
 type filters struct {
-	three [1 << 16]uint8 // length 3, by a hash of three bytes
-	four  [1 << 17]uint8 // lengths 4 to 8, by a hash of the first four
-	six   [1 << 17]uint8 // lengths 6 to 8, by a hash of the first six; four bytes are but one character of Hindi
+	three [1 << 13]uint64 // length 3, a bit for each hash of three bytes
+	four  [1 << 18]uint8  // lengths 4 to 8, by a hash of the first four
+	six   [1 << 17]uint8  // lengths 6 to 8, by a hash of the first six; four bytes are but one character of Hindi
 }
 
-func threeHash(w uint64) uint64 { return w << 40 * odd1 >> (64 - 16) }
+func threeHash(w uint64) uint64 { return w << 40 * odd1 >> (64 - 19) }
 
-func fourHash(w uint64) uint64 { return uint64(uint32(w)) * odd1 >> (64 - 17) }
+func fourHash(w uint64) uint64 { return uint64(uint32(w)) * odd1 >> (64 - 18) }
 
 func sixHash(w uint64) uint64 { return w << 16 * odd1 >> (64 - 17) }
 
 func (f *filters) add(w uint64, n int) {
 	if n == 3 {
-		f.three[threeHash(w)] = 1 << 2
+		h := threeHash(w)
+		f.three[h/64] |= 1 << (h % 64)
 		return
 	}
 	f.four[fourHash(w)] |= 1 << (n - 1)
@@ -32,7 +33,9 @@ func (f *filters) add(w uint64, n int) {
 // lengths returns those that may be found within the first n bytes of a word.
 func (f *filters) lengths(w uint64, n int) uint8 {
 	const belowSix = 1<<5 - 1
-	return (f.three[threeHash(w)] | f.four[fourHash(w)]&(f.six[sixHash(w)]|belowSix)) & (1<<n - 1)
+	h := threeHash(w)
+	three := uint8(f.three[h/64]>>(h%64)&1) << 2
+	return (three | f.four[fourHash(w)]&(f.six[sixHash(w)]|belowSix)) & (1<<n - 1)
 }
 
 // bitFilter has two bits for each hash that was added, and few others have both.
