@@ -1,7 +1,5 @@
 package bpe
 
-import "sync"
-
 // piece returns the number of tokens of the first n bytes of s, which the
 // pattern keeps together.
 func (v *vocab) piece(s string, n int, c *counting) int {
@@ -14,14 +12,18 @@ func (v *vocab) piece(s string, n int, c *counting) int {
 	if length == n {
 		return 1
 	}
+	token |= isLongest
 	if n <= usualPiece {
 		clear(c.dead[:])
-		return len(v.merge(s, n, token|isLongest, length, c.tokens[:0], c.dead[:], c))
+		tokens, _, _ := v.merge(s, n, 0, token, length, c.tokens[:0], c.dead[:], nil)
+		return len(tokens)
 	}
-	m := memories.Get().(*memory)
-	defer m.free()
-	m.tokens = v.merge(s, n, token|isLongest, length, m.tokens[:0], m.deadFor(n), c)
-	return len(m.tokens)
+	m, ok := v.memories.Get().(*memory)
+	if !ok {
+		m = newMemory(manyTokens)
+	}
+	defer v.memories.Put(m)
+	return v.longPiece(s, n, token, length, m, c)
 }
 
 // merge returns what merging makes of the first n bytes of s, without merging.
@@ -39,17 +41,30 @@ func (v *vocab) piece(s string, n int, c *counting) int {
 // merging makes.
 //
 // The idea is from github.com/github/rust-gems, crates/bpe ("backtracking").
-func (v *vocab) merge(s string, n int, token uint32, length int, tokens []uint32, dead []uint64, c *counting) []uint32 {
-	for at, steps := 0, 0; ; {
+//
+// Some tokens may be there already, up to a place, and the longest one behind
+// them is given. merge returns where they end when there is room for no more, if
+// not before; it fails if it had to take back the one that isFirst.
+func (v *vocab) merge(
+	s string, n, at int, token uint32, length int, tokens []uint32, dead []uint64, known *seams,
+) (_ []uint32, end int, ok bool) {
+	for {
 		end := at + length
-		switch {
-		case dead[end/64]>>(end%64)&1 == 0 && (len(tokens) == 0 || v.goTogether(tokens[len(tokens)-1], token)):
-			tokens = append(tokens, token)
-			if at = end; at == n {
-				return tokens
+		fits := dead[end/64]>>(end%64)&1 == 0
+		if fits && len(tokens) > 0 {
+			switch last := tokens[len(tokens)-1]; {
+			case last&token&isAgain != 0: // it goes with itself
+			case known != nil && token&isLongest == 0:
+				fits = known.goTogether(v, last, token)
+			default:
+				fits = v.goTogether(last, token)
 			}
-			if steps++; steps%stepsBetween == 0 && c.ended() {
-				return tokens
+		}
+		switch {
+		case fits:
+			tokens = append(tokens, token)
+			if at = end; at == n || len(tokens) == cap(tokens) {
+				return tokens, at, true
 			}
 			if end = at + length; end <= n && s[end-1] == s[at-1] && s[at:end] == s[at-length:at] {
 				token = token&^flags | isAgain
@@ -66,6 +81,9 @@ func (v *vocab) merge(s string, n int, token uint32, length int, tokens []uint32
 		default:
 			dead[at/64] |= 1 << (at % 64)
 			token = tokens[len(tokens)-1]
+			if token&isFirst != 0 {
+				return nil, 0, false
+			}
 			tokens = tokens[:len(tokens)-1]
 			length = v.made[token&^flags].length()
 			at -= length
@@ -78,12 +96,9 @@ func (v *vocab) merge(s string, n int, token uint32, length int, tokens []uint32
 // first and looks at the two that then meet: had they a token in common that
 // comes before the one just undone, merging would have made that.
 //
-// If l is the longest token where it stands, it has none in common with anything
-// behind it. Both have their flags.
+// Both have their flags. If l is the longest token where it stands, it has none
+// in common with anything behind it.
 func (v *vocab) goTogether(l, r uint32) bool {
-	if l&r&isAgain != 0 { // l goes with l
-		return true
-	}
 	r &^= flags
 	before := uint32(noToken)
 	if l&isLongest != 0 {
@@ -115,42 +130,11 @@ func (v *vocab) goTogether(l, r uint32) bool {
 	}
 }
 
-// What merge notes with a token: that it was tried again, being the one before,
-// or that it is the longest where it stands.
+// What merge notes with a token: that it was tried again, being the one before;
+// that it is the longest where it stands; that those before it were left behind.
 const (
 	isAgain   = 1 << 31
 	isLongest = 1 << 30
-	flags     = isAgain | isLongest
+	isFirst   = 1 << 29
+	flags     = isAgain | isLongest | isFirst
 )
-
-// usualPiece is how long a piece may be that needs no memory of its own.
-const usualPiece = 64
-
-// stepsBetween is how often a long piece asks whether to stop.
-const stepsBetween = 1 << 13
-
-// memory is what a long piece needs: its tokens so far, and a bit for each
-// place that is dead.
-type memory struct {
-	tokens []uint32
-	dead   []uint64
-}
-
-var memories = sync.Pool{New: func() any { return new(memory) }}
-
-func (m *memory) deadFor(n int) []uint64 {
-	words := n/64 + 1
-	if cap(m.dead) < words {
-		m.dead = make([]uint64, words)
-	}
-	m.dead = m.dead[:words]
-	clear(m.dead)
-	return m.dead
-}
-
-// free gives the memory back, unless it is more than most texts need.
-func (m *memory) free() {
-	if cap(m.tokens) <= 1<<20 {
-		memories.Put(m)
-	}
-}

@@ -21,6 +21,8 @@ type vocab struct {
 	tails  []tail               // those with the same 8 stand together, longest first
 	met    bitFilter            // of the hashes in pairs
 	pairs  hashTable[uint32]    // tokens by their halves; 0, a single byte, is a free slot
+
+	memories sync.Pool // for long pieces
 }
 
 // made says what a token is made of: its left half, its right half, the longest
