@@ -40,11 +40,11 @@ func (v *vocab) piece(s string, n int, c *counting) int {
 // are dashes in dozens of lengths, and of a line of them the longest is not what
 // merging makes.
 //
-// The idea is from github.com/github/rust-gems, crates/bpe ("backtracking").
-//
 // Some tokens may be there already, up to a place, and the longest one behind
 // them is given. merge returns where they end when there is room for no more, if
 // not before; it fails if it had to take back the one that isFirst.
+//
+// The idea is from github.com/github/rust-gems, crates/bpe ("backtracking").
 func (v *vocab) merge(
 	s string, n, at int, token uint32, length int, tokens []uint32, dead []uint64, known *seams,
 ) (_ []uint32, end int, ok bool) {
