@@ -3,7 +3,15 @@ package bpe
 // piece returns the number of tokens of the first n bytes of s, which the
 // pattern keeps together.
 func (v *vocab) piece(s string, n int, c *counting) int {
-	if 2 < n && n <= 8 { // most pieces are short, and most of these are tokens
+	switch { // most pieces are short, and most of these are tokens
+	case n == 1:
+		return 1
+	case n == 2:
+		if v.twos[uint16(s[0])|uint16(s[1])<<8] > 0 {
+			return 1
+		}
+		return 2
+	case n <= 8:
 		if _, ok := v.shortToken(upTo(word(s, 0), n), n); ok {
 			return 1
 		}
