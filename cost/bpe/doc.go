@@ -44,7 +44,7 @@
 //
 // Tables are made from the embedded vocabularies when an encoding is first asked for: about 12 MB for o200k_base and half
 // of that for cl100k_base. Counting allocates nothing, however long the text: a piece of more than 64 bytes that is no
-// token needs memory, but no more than 40 kB, and leaves it to the next; the collector takes what is left unused (memory.go).
+// token needs memory, but no more than 60 kB, and leaves it to the next; the collector takes what is left unused (memory.go).
 //
 // The counting without merging is from Hendrik van Antwerpen and Alexander Neubeck, "So many tokens, so little time",
 // GitHub blog, December 2024.

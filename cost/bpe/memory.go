@@ -51,11 +51,13 @@ func (v *vocab) longPiece(s string, n int, token uint32, length int, m *memory, 
 
 // seams holds what goTogether said of some tokens. Where a long piece is hard to
 // merge, the same ones are tried again and again.
-type seams [1 << 11]uint64 // both tokens, and then a bit that is set, and the answer
+type seams [1 << seamsBits]uint64 // both tokens, and then a bit that is set, and the answer
+
+const seamsBits = 12
 
 func (s *seams) goTogether(v *vocab, l, r uint32) bool {
 	pair := halves(l&^flags, r&^flags)<<2 | 2
-	seam := &s[pair*odd1>>(64-11)]
+	seam := &s[pair*odd1>>(64-seamsBits)]
 	if *seam&^1 != pair {
 		*seam = pair
 		if v.goTogether(l, r) {
