@@ -121,12 +121,13 @@ func (v *vocab) goTogether(l, r uint32) bool {
 	}
 	l &^= flags
 	for {
-		if hash := pairHash(l, r); v.met.has(hash) && v.merged(l, r, hash) < before {
-			return false
-		}
 		last := max(l, r)
 		if last < 256 {
-			return true
+			token := v.twos[uint16(v.bytes[l])|uint16(v.bytes[r])<<8]
+			return token == 0 || token >= before
+		}
+		if hash := pairHash(l, r); v.met.has(hash) && v.merged(l, r, hash) < before {
+			return false
 		}
 		m := v.made[last]
 		before = last
