@@ -54,9 +54,10 @@ func TestCountAllocatesNothing(t *testing.T) {
 	for name, text := range map[string]string{
 		"prose":      strings.Repeat("Budgets are charged before the call is made, and settled once. ", 100),
 		"one piece":  strings.Repeat("ab", 5000),
+		"huge piece": strings.Repeat("\x00", 1_100_000),
 		"short runs": strings.Repeat("ab", 50) + "\n" + strings.Repeat("日本語", 30),
 	} {
-		if n := testing.AllocsPerRun(50, func() { enc.Count(text) }); n != 0 && !raceEnabled {
+		if n := testing.AllocsPerRun(20, func() { enc.Count(text) }); n != 0 && !raceEnabled {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}

@@ -51,10 +51,13 @@ func (e *Encoding) CountContext(ctx context.Context, text string, most int64) (i
 // bytesBetween is how often the context is looked at.
 const bytesBetween = 64 << 10
 
-// counting is what one call knows of its context.
+// counting is what one call knows of its context, and what merge needs for pieces
+// that are not long.
 type counting struct {
-	ctx context.Context
-	err error
+	ctx    context.Context
+	err    error
+	tokens [usualPiece]uint32
+	dead   [usualPiece/64 + 1]uint64
 }
 
 // ended looks at the context.

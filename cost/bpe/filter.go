@@ -7,40 +7,55 @@ package bpe
 // filters knows how long the tokens of 3 to 8 bytes are that a text may begin
 // with: bit i is for i + 1 bytes.
 type filters struct {
-	three [1 << 16]uint8 // length 3, by a hash of three bytes
-	four  [1 << 17]uint8 // lengths 4 to 8, by a hash of the first four
+	three [1 << 13]uint64 // length 3, a bit for each hash of three bytes
+	four  [1 << 18]uint8  // lengths 4 to 8, by a hash of the first four
+	six   [1 << 17]uint8  // lengths 6 to 8, by a hash of the first six; four bytes are but one character of Hindi
 }
 
-func threeHash(w uint64) uint64 { return w << 40 * odd1 >> (64 - 16) }
+func threeHash(w uint64) uint64 { return w << 40 * odd1 >> (64 - 19) }
 
-func fourHash(w uint64) uint64 { return uint64(uint32(w)) * odd1 >> (64 - 17) }
+func fourHash(w uint64) uint64 { return uint64(uint32(w)) * odd1 >> (64 - 18) }
+
+func sixHash(w uint64) uint64 { return w << 16 * odd1 >> (64 - 17) }
 
 func (f *filters) add(w uint64, n int) {
 	if n == 3 {
-		f.three[threeHash(w)] = 1 << 2
-	} else {
-		f.four[fourHash(w)] |= 1 << (n - 1)
+		h := threeHash(w)
+		f.three[h/64] |= 1 << (h % 64)
+		return
+	}
+	f.four[fourHash(w)] |= 1 << (n - 1)
+	if n >= 6 {
+		f.six[sixHash(w)] |= 1 << (n - 1)
 	}
 }
 
 // lengths returns those that may be found within the first n bytes of a word.
 func (f *filters) lengths(w uint64, n int) uint8 {
-	return (f.three[threeHash(w)] | f.four[fourHash(w)]) & (1<<n - 1)
+	const belowSix = 1<<5 - 1
+	h := threeHash(w)
+	three := uint8(f.three[h/64]>>(h%64)&1) << 2
+	return (three | f.four[fourHash(w)]&(f.six[sixHash(w)]|belowSix)) & (1<<n - 1)
 }
 
-// bitFilter has a bit for each hash that was added, and few others. Its length is
-// a power of two.
-type bitFilter []uint64
+// bitFilter has two bits for each hash that was added, and few others have both.
+type bitFilter struct {
+	words []uint64
+	shift uint
+}
 
-func (f bitFilter) add(hash uint64) { f[hash>>6&uint64(len(f)-1)] |= 1 << (hash & 63) }
+func (f *bitFilter) add(hash uint64) { f.words[hash>>f.shift] |= twoBits(hash) }
 
-func (f bitFilter) has(hash uint64) bool { return f[hash>>6&uint64(len(f)-1)]>>(hash&63)&1 != 0 }
+func (f *bitFilter) has(hash uint64) bool { return twoBits(hash)&^f.words[hash>>f.shift] == 0 }
 
-// newBitFilter returns one of which n hashes fill a tenth or so.
+func twoBits(hash uint64) uint64 { return 1<<(hash&63) | 1<<(hash>>6&63) }
+
+// newBitFilter returns one of which n hashes fill a fifth or so.
 func newBitFilter(n int) bitFilter {
-	size := 1
-	for size*64 < 8*n {
-		size *= 2
+	f := bitFilter{shift: 64}
+	for 64<<(64-f.shift) < 8*n {
+		f.shift--
 	}
-	return make(bitFilter, size)
+	f.words = make([]uint64, 1<<(64-f.shift))
+	return f
 }

@@ -1,22 +1,37 @@
 package bpe
 
-import "sync"
-
 // piece returns the number of tokens of the first n bytes of s, which the
 // pattern keeps together.
 func (v *vocab) piece(s string, n int, c *counting) int {
-	if _, ok := v.token(s, n); ok {
+	switch { // most pieces are short, and most of these are tokens
+	case n == 1:
+		return 1
+	case n == 2:
+		if v.twos[uint16(s[0])|uint16(s[1])<<8] > 0 {
+			return 1
+		}
+		return 2
+	case n <= 8:
+		if _, ok := v.shortToken(upTo(word(s, 0), n), n); ok {
+			return 1
+		}
+	}
+	token, length := v.longest(s, n)
+	if length == n {
 		return 1
 	}
+	token |= isLongest
 	if n <= usualPiece {
-		var tokens [usualPiece]uint32
-		var dead [usualPiece/64 + 1]uint64
-		return len(v.merge(s, n, tokens[:0], dead[:], c))
+		clear(c.dead[:])
+		tokens, _, _ := v.merge(s, n, 0, token, length, c.tokens[:0], c.dead[:], nil)
+		return len(tokens)
 	}
-	m := memories.Get().(*memory)
-	defer m.free()
-	m.tokens = v.merge(s, n, m.tokens[:0], m.deadFor(n), c)
-	return len(m.tokens)
+	m, ok := v.memories.Get().(*memory)
+	if !ok {
+		m = newMemory(manyTokens)
+	}
+	defer v.memories.Put(m)
+	return v.longPiece(s, n, token, length, m, c)
 }
 
 // merge returns what merging makes of the first n bytes of s, without merging.
@@ -33,35 +48,52 @@ func (v *vocab) piece(s string, n int, c *counting) int {
 // are dashes in dozens of lengths, and of a line of them the longest is not what
 // merging makes.
 //
+// Some tokens may be there already, up to a place, and the longest one behind
+// them is given. merge returns where they end when there is room for no more, if
+// not before; it fails if it had to take back the one that isFirst.
+//
 // The idea is from github.com/github/rust-gems, crates/bpe ("backtracking").
-func (v *vocab) merge(s string, n int, tokens []uint32, dead []uint64, c *counting) []uint32 {
-	token, length := v.longest(s, n)
-	for at, steps := 0, 0; ; {
+func (v *vocab) merge(
+	s string, n, at int, token uint32, length int, tokens []uint32, dead []uint64, known *seams,
+) (_ []uint32, end int, ok bool) {
+	for {
 		end := at + length
+		fits := dead[end/64]>>(end%64)&1 == 0
+		if fits && len(tokens) > 0 {
+			switch last := tokens[len(tokens)-1]; {
+			case last&token&isAgain != 0: // it goes with itself
+			case known != nil && token&isLongest == 0:
+				fits = known.goTogether(v, last, token)
+			default:
+				fits = v.goTogether(last, token)
+			}
+		}
 		switch {
-		case dead[end/64]>>(end%64)&1 == 0 && (len(tokens) == 0 || v.goTogether(tokens[len(tokens)-1]&^again, token&^again)):
+		case fits:
 			tokens = append(tokens, token)
-			if at = end; at == n {
-				return tokens
+			if at = end; at == n || len(tokens) == cap(tokens) {
+				return tokens, at, true
 			}
-			if steps++; steps%stepsBetween == 0 && c.ended() {
-				return tokens
-			}
-			if at+length <= n && s[at:at+length] == s[at-length:at] {
-				token |= again
+			if end = at + length; end <= n && s[end-1] == s[at-1] && s[at:end] == s[at-length:at] {
+				token = token&^flags | isAgain
 			} else {
 				token, length = v.longest(s[at:], n-at)
+				token |= isLongest
 			}
-		case token&again != 0:
+		case token&isAgain != 0:
 			token, length = v.longest(s[at:], n-at)
+			token |= isLongest
 		case length > 1:
-			length = int(v.shorter[token])
-			token, _ = v.token(s[at:], length)
+			token = v.made[token&^flags].shorter()
+			length = v.made[token].length()
 		default:
 			dead[at/64] |= 1 << (at % 64)
 			token = tokens[len(tokens)-1]
+			if token&isFirst != 0 {
+				return nil, 0, false
+			}
 			tokens = tokens[:len(tokens)-1]
-			length = v.length(token &^ again)
+			length = v.made[token&^flags].length()
 			at -= length
 		}
 	}
@@ -71,53 +103,47 @@ func (v *vocab) merge(s string, n int, tokens []uint32, dead []uint64, c *counti
 // other, makes these two of them. It undoes their merges from the last to the
 // first and looks at the two that then meet: had they a token in common that
 // comes before the one just undone, merging would have made that.
+//
+// Both have their flags. If l is the longest token where it stands, it has none
+// in common with anything behind it.
 func (v *vocab) goTogether(l, r uint32) bool {
-	for before := ^uint32(0); ; {
-		if t, ok := v.merged(l, r); ok && t < before {
-			return false
+	r &^= flags
+	before := uint32(noToken)
+	if l&isLongest != 0 {
+		l &^= flags
+		for r >= max(l, 256) {
+			r = v.made[r].left()
 		}
-		switch {
-		case l > r && l >= 256:
-			before, l = l, v.halves[l][1]
-		case r >= 256:
-			before, r = r+1, v.halves[r][0]
-		default:
+		if l < 256 {
 			return true
 		}
+		before, l = l, v.made[l].right()
+	}
+	l &^= flags
+	for {
+		last := max(l, r)
+		if last < 256 {
+			token := v.twos[uint16(v.bytes[l])|uint16(v.bytes[r])<<8]
+			return token == 0 || token >= before
+		}
+		if hash := pairHash(l, r); v.met.has(hash) && v.merged(l, r, hash) < before {
+			return false
+		}
+		m := v.made[last]
+		before = last
+		if l > r {
+			l = m.right()
+		} else {
+			before, r = last+1, m.left()
+		}
 	}
 }
 
-// again marks a token that was tried because it is the one before.
-const again = 1 << 31
-
-// usualPiece is how long a piece may be that needs no memory of its own.
-const usualPiece = 64
-
-// stepsBetween is how often a long piece asks whether to stop.
-const stepsBetween = 1 << 13
-
-// memory is what a long piece needs: its tokens so far, and a bit for each
-// place that is dead.
-type memory struct {
-	tokens []uint32
-	dead   []uint64
-}
-
-var memories = sync.Pool{New: func() any { return new(memory) }}
-
-func (m *memory) deadFor(n int) []uint64 {
-	words := n/64 + 1
-	if cap(m.dead) < words {
-		m.dead = make([]uint64, words)
-	}
-	m.dead = m.dead[:words]
-	clear(m.dead)
-	return m.dead
-}
-
-// free gives the memory back, unless it is more than most texts need.
-func (m *memory) free() {
-	if cap(m.tokens) <= 1<<20 {
-		memories.Put(m)
-	}
-}
+// What merge notes with a token: that it was tried again, being the one before;
+// that it is the longest where it stands; that those before it were left behind.
+const (
+	isAgain   = 1 << 31
+	isLongest = 1 << 30
+	isFirst   = 1 << 29
+	flags     = isAgain | isLongest | isFirst
+)

@@ -142,7 +142,7 @@ func BenchmarkGrowth(b *testing.B) {
 // with less: times that grow with the square are thousands of times that of
 // English all the same.
 func TestTimeIsLinear(t *testing.T) {
-	const encoding, most = "o200k_base", 500
+	const encoding, most = "o200k_base", 50
 	count := libraries[0].counter(t, encoding)
 	least := func(text string) float64 {
 		s := &subject{count: count, times: 1, texts: always(text)}

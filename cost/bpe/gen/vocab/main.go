@@ -3,13 +3,14 @@
 //	go run ./gen/vocab -out tables
 //
 // The vocabularies come from github.com/pkoukk/tiktoken-go-loader, which holds OpenAI's files as they are. A table is
-// 256 bytes, those of the first tokens, and then seven for every other token in the order of merging: the number of its
-// left and of its right part, three bytes each, low byte first, and the length of the longest token that it begins with,
-// other than itself.
+// 256 bytes, those of the first tokens, and then seven for every other token in the order of merging, the low byte first.
+// They hold three numbers of other tokens, 18 bits each: its left part, its right part, and the longest that it begins
+// with, from the low bits on.
 package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
@@ -49,6 +50,9 @@ func write(name, file string) error {
 // tableOf numbers the tokens in the order of their ranks, without gaps.
 func tableOf(ranks map[string]int) ([]byte, error) {
 	tokens := slices.SortedFunc(maps.Keys(ranks), func(a, b string) int { return ranks[a] - ranks[b] })
+	if len(tokens) > 1<<18 {
+		return nil, fmt.Errorf("%d tokens are more than 18 bits can number", len(tokens))
+	}
 	number := make(map[string]int, len(tokens))
 	for i, token := range tokens {
 		number[token] = i
@@ -66,19 +70,19 @@ func tableOf(ranks map[string]int) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("token %d, %q: %w", i, token, err)
 		}
-		for _, part := range parts {
-			n := number[part]
-			table.Write([]byte{byte(n), byte(n >> 8), byte(n >> 16)})
+		shorter := token[:len(token)-1]
+		for !has(number, shorter) {
+			shorter = shorter[:len(shorter)-1]
 		}
-		shorter := len(token) - 1
-		for ; ; shorter-- {
-			if _, ok := number[token[:shorter]]; ok {
-				break
-			}
-		}
-		table.WriteByte(byte(shorter))
+		bits := uint64(number[parts[0]]) | uint64(number[parts[1]])<<18 | uint64(number[shorter])<<36
+		table.Write(binary.LittleEndian.AppendUint64(nil, bits)[:7])
 	}
 	return table.Bytes(), nil
+}
+
+func has(number map[string]int, token string) bool {
+	_, ok := number[token]
+	return ok
 }
 
 // halves merges the bytes of a token until two parts are left, as if it were not in the vocabulary itself.
