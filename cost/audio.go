@@ -46,6 +46,9 @@ func AudioOfFile(data []byte) Audio { return payload{text: data, raw: true}.audi
 
 // audio finds the format by the file's first bytes, or by those behind a tag.
 func (p payload) audio() Audio {
+	if !p.plain(p.size()) {
+		return Audio{Milliseconds: slowest(p.size())}
+	}
 	p, tagged := p.behindTags()
 	for _, read := range [...]func(payload) (length, bool){wavLength, flacLength, oggLength, mp4Length, webmLength} {
 		if l, ok := read(p); ok {

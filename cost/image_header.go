@@ -37,7 +37,7 @@ func imageSize(p payload) (width, height int64) {
 	case hasPrefix(b, "\xff\xd8\xff"):
 		width, height = jpegSize(p)
 	case hasPrefix(b, "GIF87a"), hasPrefix(b, "GIF89a"):
-		width, height = int64(binary.LittleEndian.Uint16(b[6:])), int64(binary.LittleEndian.Uint16(b[8:]))
+		width, height = gifSize(p, b)
 	case hasPrefix(b, "RIFF") && hasPrefix(b[8:], "WEBP"):
 		width, height = webpSize(b)
 	}
@@ -53,6 +53,35 @@ func pngSize(b []byte) (width, height int64) {
 		return 0, 0
 	}
 	return int64(binary.BigEndian.Uint32(b[16:])), int64(binary.BigEndian.Uint32(b[20:]))
+}
+
+// gifSize is the size of the screen, or that of the first frame where it reaches beyond it, as some decoders make the
+// screen larger then (GIF89a specification, sections 18 to 24). head is the beginning of the file, at least 12 bytes.
+func gifSize(p payload, head []byte) (width, height int64) {
+	const mostBlocks = 1024
+	width, height = int64(binary.LittleEndian.Uint16(head[6:])), int64(binary.LittleEndian.Uint16(head[8:]))
+	at := int64(13) // what follows the screen
+	if flags := head[10]; flags&0x80 != 0 {
+		at += 3 << (flags&7 + 1) // its colours
+	}
+	var b [9]byte
+	inExtension := false
+	for range mostBlocks {
+		switch n := p.read(b[:], at); {
+		case n > 0 && inExtension: // a piece of it, of which the last is empty
+			inExtension = b[0] != 0
+			at += 1 + int64(b[0])
+		case n > 1 && b[0] == 0x21:
+			inExtension = true
+			at += 2
+		case n == len(b) && b[0] == 0x2c && p.plain(at):
+			frame := func(i int) int64 { return int64(binary.LittleEndian.Uint16(b[i:])) }
+			return max(width, frame(1)+frame(5)), max(height, frame(3)+frame(7))
+		default:
+			return 0, 0
+		}
+	}
+	return 0, 0
 }
 
 // webpSize reads the first chunk (RFC 9649, section 2): a key frame of VP8, whose tag is three bytes and whose start
@@ -101,7 +130,7 @@ func jpegSize(p payload) (width, height int64) {
 			at += 2
 			continue
 		case marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc:
-			if n < len(b) {
+			if n < len(b) || !p.plain(at) {
 				return 0, 0
 			}
 			return int64(binary.BigEndian.Uint16(b[7:])), int64(binary.BigEndian.Uint16(b[5:]))

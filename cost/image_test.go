@@ -123,7 +123,8 @@ func TestImagesOfUnknownSize(t *testing.T) {
 // png, gif and the others are the beginnings of files of that size, made by hand from the formats' descriptions.
 var (
 	png  = "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x01\x40\x00\x00\x00\xf0\x08\x02\x00\x00\x00"          // 320 x 240
-	gif  = "GIF89a\x40\x01\xf0\x00\xf7\x00\x00"                                                                 // 320 x 240
+	gif  = "GIF89a\x40\x01\xf0\x00\x80\x00\x00" + "rgbrgb" + "!\xfe\x02hi\x01!\x00" + gifd                      // 320 x 240, with two colours and a comment
+	gifd = ",\x00\x00\x00\x00\x40\x01\xf0\x00"                                                                  // a frame of that size
 	vp8  = "RIFF\x24\x00\x00\x00WEBPVP8 \x18\x00\x00\x00\x30\x01\x00\x9d\x01\x2a\x40\x01\xf0\x00"               // 320 x 240
 	vp8l = "RIFF\x24\x00\x00\x00WEBPVP8L\x18\x00\x00\x00\x2f\x3f\xc1\x3b\x00\x00\x00\x00\x00\x00"               // 320 x 240
 	vp8x = "RIFF\x24\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x10\x00\x00\x00\x3f\x01\x00\xef\x00\x00"               // 320 x 240
@@ -141,7 +142,11 @@ func TestImageSizesFromHeaders(t *testing.T) {
 		w, h int64
 	}{
 		"PNG": {png, 320, 240}, "GIF": {gif, 320, 240}, "GIF of 1987": {"GIF87a" + gif[6:], 320, 240},
-		"WebP VP8": {vp8, 320, 240}, "WebP VP8L": {vp8l, 320, 240}, "WebP VP8X": {vp8x, 320, 240},
+		"GIF with a frame beyond its screen": {"GIF89a\x01\x00\x01\x00\x00\x00\x00,\x40\x01\x00\x00\x40\x01\xf0\x00", 640, 240},
+		"GIF with a frame of a corner":       {"GIF89a\x40\x01\xf0\x00\x00\x00\x00,\x10\x00\x10\x00\x01\x00\x01\x00", 320, 240},
+		"GIF without a frame":                {"GIF89a\x40\x01\xf0\x00\x00\x00\x00;", 0, 0}, "GIF that ends": {gif[:len(gif)-1], 0, 0},
+		"GIF of comments": {"GIF89a\x40\x01\xf0\x00\x00\x00\x00" + strings.Repeat("!\xfe\x00", 2000) + gifd, 0, 0},
+		"WebP VP8":        {vp8, 320, 240}, "WebP VP8L": {vp8l, 320, 240}, "WebP VP8X": {vp8x, 320, 240},
 		"JPEG": {jpeg, 320, 240}, "JPEG behind EXIF": {exif, 320, 240}, "JPEG with a preview": {fake, 32, 16},
 		"JPEG with comments": {long, 320, 240}, "JPEG with too many": {far, 0, 0},
 		"JPEG without a frame": {"\xff\xd8\xff\xda\x00\x08" + sof0, 0, 0}, "JPEG that ends": {jpeg[:30], 0, 0},
@@ -160,6 +165,23 @@ func TestImageSizesFromHeaders(t *testing.T) {
 			}
 			if got := cost.ImageOfFile([]byte(c.file), cost.HighDetail); got.Width != c.w || got.Height != c.h || got.Detail != cost.HighDetail {
 				t.Errorf("%s as it is: %+v", name, got)
+			}
+		}
+	}
+}
+
+// Decoders commonly skip what is not base64, so what stands behind it is not where we would look for it.
+func TestAnImageWithOddCharactersBeforeItsSizeIsUnknown(t *testing.T) {
+	for _, file := range []string{fake, gif} {
+		data := base64.StdEncoding.EncodeToString([]byte(file))
+		for _, odd := range []string{"\n", "\r\n", "!", "=", " ", "\\n!!"} {
+			for at := 0; at < len(data)-16; at++ {
+				if got := cost.ImageOf([]byte("data:;base64,"+data[:at]+odd+data[at:]), cost.AutoDetail); got.Width != 0 {
+					t.Fatalf("%q at %d of %d: %+v", odd, at, len(data), got)
+				}
+			}
+			if got := cost.ImageOf([]byte("data:;base64,"+data+"AAAA"+odd), cost.AutoDetail); got.Width == 0 {
+				t.Errorf("%q behind the header: nothing is known", odd)
 			}
 		}
 	}

@@ -68,6 +68,29 @@ const bytesSealed = 2
 // SealedBytes is how many bytes there are in reasoning that only the provider can read, given its base64.
 func SealedBytes(data []byte) int64 { return payloadOf(data).size() }
 
+// plain reports whether the first bytes stand in the text one behind the other. Decoders commonly skip what is not of the
+// alphabet, and what is behind it would be read from another place than theirs.
+func (p payload) plain(first int64) bool {
+	if p.raw {
+		return true
+	}
+	groups := (max(0, first) + p.begins + 2) / 3
+	for _, c := range p.text[:min(int64(len(p.text)), saturatingMul(groups, 4))] {
+		if !base64Alphabet[c] {
+			return false
+		}
+	}
+	return true
+}
+
+// base64Alphabet are the characters of both alphabets (RFC 4648, sections 4 and 5).
+var base64Alphabet = func() (is [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_") {
+		is[c] = true
+	}
+	return is
+}()
+
 // size is how many bytes it has.
 func (p payload) size() int64 {
 	if p.raw {

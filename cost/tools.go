@@ -12,8 +12,12 @@ func (e *Estimate) tools(r Request, m Model, counter Counter) {
 	if !m.KnownEncoding {
 		basis = Approximate
 	}
-	if len(r.Tools) > 0 {
-		shown, rest := renderTools(r.Tools, m.Encoding != "cl100k_base")
+	switch shown, rest, ok := renderTools(r.Tools, m.Encoding != "cl100k_base"); {
+	case !ok:
+		e.add(PartTools, saturatingMul(verbatim(r.Tools, counter), longRendering), Approximate)
+	case !m.KnownEncoding: // others commonly show their models the JSON
+		e.add(PartTools, max(verbatim(r.Tools, counter), counter.Count(shown)+counter.Count(rest)), Approximate)
+	default:
 		e.add(PartTools, counter.Count(shown), basis)
 		e.add(PartTools, counter.Count(rest), Approximate)
 	}
@@ -26,6 +30,18 @@ func (e *Estimate) tools(r Request, m Model, counter Counter) {
 	case otherChoice:
 		e.add(PartTools, counter.Count(r.ToolChoice), Approximate)
 	}
+}
+
+// longRendering is how many times its JSON a definition counts that is rendered at such a length that it is not done: more
+// than the empty lines with indentation take that make it so long.
+const longRendering = 4
+
+// verbatim counts definitions as the JSON they are.
+func verbatim(definitions []string, counter Counter) (n int64) {
+	for _, definition := range definitions {
+		n = saturatingAdd(n, counter.Count(definition))
+	}
+	return n
 }
 
 // choiceKind is what a request says about which tool to call.

@@ -14,21 +14,39 @@ type toolWriter struct {
 	modern   bool // the newer form
 	shown    strings.Builder
 	rest     strings.Builder // what could not be rendered, as JSON
+	most     int             // bytes that may be shown
+	over     bool            // there would be more
+	unshown  int             // bytes of the definition at hand that are not shown and not counted
 }
 
-// renderTools renders definitions: what the model is shown, and the JSON of what could not be rendered.
-func renderTools(definitions []string, modern bool) (shown, rest string) {
-	w := toolWriter{modern: modern}
+// renderTools renders definitions: what the model is shown, and the JSON of what could not be rendered. It says no if that
+// is much longer than the definitions: indentation can make it so, of lines that hold nothing.
+func renderTools(definitions []string, modern bool) (shown, rest string, ok bool) {
+	w := toolWriter{modern: modern, most: 64 << 10}
+	for _, definition := range definitions {
+		w.most += 2 * len(definition)
+	}
 	for _, definition := range definitions {
 		tree, ok := parseTree(definition)
+		w.unshown = 0
 		if w.jsonTree = tree; !ok || !w.tool() {
 			w.leave("", definition)
 		}
+		if w.over {
+			return "", "", false
+		}
 	}
 	if w.shown.Len() == 0 {
-		return "", w.rest.String()
+		return "", w.rest.String(), true
 	}
-	return "namespace functions {\n\n" + w.shown.String() + "} // namespace functions", w.rest.String()
+	return "namespace functions {\n\n" + w.shown.String() + "} // namespace functions", w.rest.String(), true
+}
+
+// show writes what the model is shown, as long as there is room for it.
+func (w *toolWriter) show(s string) {
+	if w.over = w.over || w.shown.Len()+len(s) > w.most; !w.over {
+		w.shown.WriteString(s)
+	}
 }
 
 // tool renders one tool: {"type": "function", "function": {...}}, the same without a wrapper, or a bare function. It says
@@ -83,7 +101,7 @@ func (w *toolWriter) function(name, description, parameters int) {
 	if description != 0 {
 		w.comment(0, unquoted(w.raw(description)))
 	}
-	w.shown.WriteString("type " + unquoted(w.raw(name)) + " = (")
+	w.show("type " + unquoted(w.raw(name)) + " = (")
 	if parameters != 0 {
 		s := w.schema(parameters)
 		if s.verbatim {
@@ -91,13 +109,13 @@ func (w *toolWriter) function(name, description, parameters int) {
 		}
 		w.describeBeside(&s)
 		if w.nodes[s.properties].first != 0 {
-			w.shown.WriteString("_: {\n")
+			w.show("_: {\n")
 			w.properties(&s, 0)
-			w.shown.WriteString("\n}")
+			w.show("\n}")
 		}
 		w.leaveUnused(&s)
 	}
-	w.shown.WriteString(") => any;\n\n")
+	w.show(") => any;\n\n")
 }
 
 // properties renders the properties of an object, without its braces.
@@ -107,21 +125,21 @@ func (w *toolWriter) properties(object *schema, indent int) {
 	object.properties = 0 // an object is rendered once, however often its type is named
 	for n := range w.each(list) {
 		if !first {
-			w.shown.WriteByte('\n')
+			w.show("\n")
 		}
 		first = false
 		s := w.schema(n)
 		w.describe(&s, indent)
 		w.indent(indent)
-		w.shown.WriteString(w.nodes[n].name)
+		w.show(w.nodes[n].name)
 		if !required[w.nodes[n].name] {
-			w.shown.WriteByte('?')
+			w.show("?")
 		}
-		w.shown.WriteString(": ")
+		w.show(": ")
 		w.typeOf(&s, indent)
-		w.shown.WriteByte(',')
+		w.show(",")
 		if s.preset != 0 {
-			w.shown.WriteString(" // default: " + w.raw(s.preset))
+			w.show(" // default: " + w.raw(s.preset))
 		}
 	}
 }
@@ -133,14 +151,14 @@ func (w *toolWriter) describe(s *schema, indent int) {
 	case w.modern:
 		w.comment(indent, s.title+"\n\n")
 	default:
-		s.leaveShort(w, "title", s.title)
+		w.leave("title", s.title)
 	}
 	switch {
 	case s.description == "":
 	case w.modern || indent == 0:
 		w.comment(indent, s.description)
 	default:
-		s.leaveShort(w, "description", s.description)
+		w.leave("description", s.description)
 	}
 }
 
@@ -169,14 +187,14 @@ func (w *toolWriter) required(object *schema) map[string]bool {
 func (w *toolWriter) typeOf(s *schema, indent int) {
 	switch {
 	case s.verbatim:
-		w.shown.WriteString(w.raw(s.node))
+		w.show(w.raw(s.node))
 		return
 	case s.variants != 0:
 		w.join(&s.variants, func(n int) { w.inner(n, indent) })
 	case s.choices != 0:
-		w.join(&s.choices, func(n int) { w.shown.WriteString(w.literal(n)) })
+		w.join(&s.choices, func(n int) { w.show(w.literal(n)) })
 	case s.constant != 0:
-		w.shown.WriteString(w.literal(s.constant))
+		w.show(w.literal(s.constant))
 		s.constant = 0
 	case s.kinds != 0:
 		w.join(&s.kinds, func(n int) {
@@ -202,22 +220,22 @@ func (w *toolWriter) leaveUnused(s *schema) {
 func (w *toolWriter) named(s *schema, kind string, indent int) {
 	switch {
 	case kind == "object" || kind == "" && s.properties != 0:
-		w.shown.WriteString("{\n")
+		w.show("{\n")
 		w.properties(s, indent+2)
-		w.shown.WriteString("\n}")
+		w.show("\n}")
 	case (kind == "array" || kind == "") && s.items != 0:
 		items := s.items
 		s.items = 0
 		w.inner(items, indent)
-		w.shown.WriteString("[]")
+		w.show("[]")
 	case kind == "array":
-		w.shown.WriteString("any[]")
+		w.show("any[]")
 	case kind == "integer":
-		w.shown.WriteString("number")
+		w.show("number")
 	case kind == "":
-		w.shown.WriteString("any")
+		w.show("any")
 	default:
-		w.shown.WriteString(kind)
+		w.show(kind)
 	}
 }
 
@@ -231,13 +249,13 @@ func (w *toolWriter) inner(n, indent int) {
 // describeBeside counts what is said of a schema in a place where nothing is shown to describe it.
 func (w *toolWriter) describeBeside(s *schema) {
 	if s.description != "" {
-		s.leaveShort(w, "description", s.description)
+		w.leave("description", s.description)
 	}
 	if s.title != "" {
-		s.leaveShort(w, "title", s.title)
+		w.leave("title", s.title)
 	}
 	if s.preset != 0 {
-		s.leaveShort(w, "default", w.raw(s.preset))
+		w.leaveShort("default", w.raw(s.preset))
 	}
 }
 
@@ -247,7 +265,7 @@ func (w *toolWriter) join(list *int, write func(n int)) {
 	*list = 0
 	for n := range w.each(at) {
 		if !first {
-			w.shown.WriteString(" | ")
+			w.show(" | ")
 		}
 		first = false
 		write(n)
@@ -267,16 +285,17 @@ func (w *toolWriter) comment(indent int, text string) {
 	for line := range strings.Lines(text) {
 		w.indent(indent)
 		if line == "\n" {
-			w.shown.WriteString("//\n")
+			w.show("//\n")
 			continue
 		}
-		w.shown.WriteString("// " + strings.TrimSuffix(line, "\n") + "\n")
+		w.show("// " + strings.TrimSuffix(line, "\n") + "\n")
 	}
 }
 
 func (w *toolWriter) indent(n int) {
-	for range n {
-		w.shown.WriteByte(' ')
+	const blanks = "                                                                "
+	for ; n > 0; n -= len(blanks) {
+		w.show(blanks[:min(n, len(blanks))])
 	}
 }
 

@@ -11,11 +11,10 @@ type schema struct {
 	items, variants      int // variants: of anyOf or oneOf
 	choices, constant    int // choices: enum
 	preset               int // default
-	unshown              int // bytes of what is not shown and not counted
 }
 
-// mostUnshown is how many bytes of scalars a schema may have that are not shown and do not count.
-const mostUnshown = 64
+// mostUnshown is how many bytes of scalars a definition may have that are not shown and do not count.
+const mostUnshown = 512
 
 // schema reads a schema, and keeps those of its members that are not rendered, unless they are short.
 func (w *toolWriter) schema(n int) schema {
@@ -33,7 +32,7 @@ func (w *toolWriter) schema(n int) schema {
 		}
 		if !seen[name] && shortWords[name] {
 			seen[name] = true
-			s.leaveShort(w, name, w.raw(m))
+			w.leaveShort(name, w.raw(m))
 			continue
 		}
 		w.leaveMember(m)
@@ -119,10 +118,11 @@ var shortWords = map[string]bool{
 	"nullable": true, "deprecated": true, "readOnly": true, "writeOnly": true, "contentEncoding": true, "contentMediaType": true,
 }
 
-// leaveShort keeps a value that is not shown, unless it is a scalar and all that are not shown are short.
-func (s *schema) leaveShort(w *toolWriter, name, value string) {
-	if (value == "" || value[0] != '{' && value[0] != '[') && s.unshown+len(value) <= mostUnshown {
-		s.unshown += len(value)
+// leaveShort keeps a value that is not shown, unless it is a short scalar and there are not many.
+func (w *toolWriter) leaveShort(name, value string) {
+	const short = 64
+	if (value == "" || value[0] != '{' && value[0] != '[') && len(value) <= short && w.unshown+len(value) <= mostUnshown {
+		w.unshown += len(value)
 		return
 	}
 	w.leave(name, value)

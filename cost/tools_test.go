@@ -69,7 +69,7 @@ func TestToolsAreRenderedAsTypes(t *testing.T) {
 		{"not an object", `"now"`, "", "\"now\"\n"},
 		{"not JSON", `{"name":`, "", "{\"name\":\n"},
 	} {
-		shown, rest := renderTools([]string{c.definition}, true)
+		shown, rest, _ := renderTools([]string{c.definition}, true)
 		want := ""
 		if c.shown != "" {
 			want = "namespace functions {\n\n" + c.shown + "\n\n} // namespace functions"
@@ -83,10 +83,28 @@ func TestToolsAreRenderedAsTypes(t *testing.T) {
 func TestOlderModelsAreShownLess(t *testing.T) {
 	definition := `{"name":"f","parameters":{"type":"object","description":"What to do","properties":{"a":{"type":"object","title":"A","properties":{
 		"b":{"type":"string","description":"B","const":"x"}}}}}}`
-	shown, rest := renderTools([]string{definition}, false)
+	shown, rest, _ := renderTools([]string{definition}, false)
 	want := "namespace functions {\n\ntype f = (_: {\na?: {\n  b?: string,\n},\n}) => any;\n\n} // namespace functions"
-	if shown != want || rest != "" {
+	if shown != want || rest != "\"description\":What to do\n\"title\":A\n\"description\":B\n" {
 		t.Errorf("%s\n\nrest: %s", shown, rest)
+	}
+}
+
+// A rendering that is much longer than what it is of is not made, and counts more than it would.
+func TestALongRenderingIsNotMade(t *testing.T) {
+	deep := `{"name":"f","parameters":` + strings.Repeat(`{"properties":{"a":`, 30) + `{"description":"` + strings.Repeat(`\n`, 200_000) + `"}` + strings.Repeat(`}}`, 30) + `}`
+	if shown, rest, ok := renderTools([]string{deep}, true); ok || shown != "" || rest != "" {
+		t.Errorf("%d bytes are shown of %d", len(shown), len(deep))
+	}
+	wide := toolWriter{modern: true, most: 1 << 30}
+	wide.jsonTree, _ = parseTree(deep)
+	if !wide.tool() || wide.shown.Len() < 10*len(deep) {
+		t.Fatalf("the rendering has %d bytes", wide.shown.Len())
+	}
+	enc := encodingOf(t, "o200k_base")
+	got := NewEstimator().Estimate(Request{Tools: []string{deep}}, Model{Encoding: "o200k_base", KnownEncoding: true})
+	if full := enc.Count(wide.shown.String()); got.ByPart[PartTools] < full || got.ByPart[PartTools] > 4*full {
+		t.Errorf("%d tokens, the rendering has %d", got.ByPart[PartTools], full)
 	}
 }
 
@@ -117,7 +135,7 @@ func TestEveryLongStringOfAToolCounts(t *testing.T) {
 func formsOf(t *testing.T, definition string) {
 	t.Helper()
 	for _, modern := range []bool{false, true} {
-		if shown, rest := renderTools([]string{definition}, modern); !strings.Contains(shown+rest, "SECRET") {
+		if shown, rest, _ := renderTools([]string{definition}, modern); !strings.Contains(shown+rest, "SECRET") {
 			t.Errorf("modern %v: %s does not count: %s%s", modern, definition, shown, rest)
 		}
 	}
@@ -127,7 +145,7 @@ func TestToolsBeyondBoundsCountAsTheyStand(t *testing.T) {
 	deep := function("f", `"a":`+strings.Repeat(`{"items":`, 100)+`{}`+strings.Repeat(`}`, 100))
 	many := function("f", `"a":{"enum":[`+strings.Repeat("1,", mostToolNodes)+`1]}`)
 	for _, definition := range []string{deep, many} {
-		if shown, rest := renderTools([]string{definition}, true); shown != "" || rest != definition+"\n" {
+		if shown, rest, _ := renderTools([]string{definition}, true); shown != "" || rest != definition+"\n" {
 			t.Errorf("%.60s: shown %.60s, rest %.60s", definition, shown, rest)
 		}
 	}
@@ -161,11 +179,11 @@ func FuzzRenderTools(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, definition string) {
 		for _, modern := range []bool{false, true} {
-			shown, rest := renderTools([]string{definition, definition}, modern)
+			shown, rest, _ := renderTools([]string{definition, definition}, modern)
 			if len(shown)+len(rest) > 100*len(definition)+200 {
 				t.Fatalf("%d bytes become %d", len(definition), len(shown)+len(rest))
 			}
-			if again, _ := renderTools([]string{definition, definition}, modern); again != shown {
+			if again, _, _ := renderTools([]string{definition, definition}, modern); again != shown {
 				t.Fatal("rendered differently the second time")
 			}
 		}

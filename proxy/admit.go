@@ -103,9 +103,12 @@ func (x *exchange) meter(ctx context.Context, request *wire.Request, body []byte
 
 // hopeless refuses, without counting it, a prompt whose length alone says that no budget can ever hold it.
 func (x *exchange) hopeless(r cost.Request) error {
-	least := r.TokenIDs + r.PromptIDs
+	least := r.TokenIDs + r.PromptIDs + r.FileTokens
 	for _, text := range r.Text {
 		least += int64(len(text.S)) / longestToken
+	}
+	for _, tool := range r.Tools {
+		least += int64(len(tool)) / (4 * longestToken) // what is shown of it is shorter
 	}
 	least = min(least, x.facts.Ratio.Of(least)) // a vocabulary of which the text has fewer tokens
 	for _, b := range x.draws.budgets {

@@ -53,7 +53,7 @@ func aSecond() string {
 }
 
 // aPicture is the head of a GIF file of 512 x 256 pixels.
-const aPicture = "GIF89a\x00\x02\x00\x01......"
+const aPicture = "GIF89a\x00\x02\x00\x01\x00\x00\x00,\x00\x00\x00\x00\x00\x02\x00\x01"
 
 func TestReadForms(t *testing.T) {
 	for name, c := range map[string]struct {
