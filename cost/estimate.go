@@ -80,6 +80,11 @@ func (e *Estimator) EstimateUpTo(ctx context.Context, r Request, m Model, most i
 		}
 		est.add(text.Part, counter.Count(text.S), basis)
 	}
+	if !m.KnownEncoding {
+		for _, id := range r.CallIDs {
+			est.add(PartMessages, counter.Count(id), Approximate)
+		}
+	}
 	est.tools(r, m, counter)
 	est.scale(m.Ratio)
 	est.add(PartMessages, r.PromptIDs, Exact)
@@ -94,7 +99,7 @@ func (e *Estimator) EstimateUpTo(ctx context.Context, r Request, m Model, most i
 		est.add(PartAudio, audio.tokens(), formulaIf(audio.Measured))
 	}
 	est.add(PartFiles, r.FileTokens, Approximate)
-	est.add(PartMessages, ceilDiv(max(0, r.Sealed), bytesSealed), Approximate)
+	est.add(PartMessages, r.Sealed, Approximate)
 	est.hosted(r, m)
 	est.output(r, m)
 	est.units(r)

@@ -61,12 +61,17 @@ func FileTokens(data []byte) int64 {
 	return p.size()
 }
 
-// bytesSealed is how many bytes of sealed reasoning stand for a token: half of what English text has, since nobody outside
-// can read it.
-const bytesSealed = 2
+// What sealed reasoning is taken to be: nobody outside can read it. OpenAI's own agent, Codex, estimates that 650 bytes of
+// it are its seal, and that four of the others stand for a token; three are more careful.
+const (
+	bytesOfSeal = 650
+	bytesSealed = 3
+)
 
-// SealedBytes is how many bytes there are in reasoning that only the provider can read, given its base64.
-func SealedBytes(data []byte) int64 { return payloadOf(data).size() }
+// SealedTokens is what reasoning is taken to be that only the provider can read, given its base64.
+func SealedTokens(data []byte) int64 {
+	return ceilDiv(max(0, payloadOf(data).size()-bytesOfSeal), bytesSealed)
+}
 
 // plain reports whether the first bytes stand in the text one behind the other. Decoders commonly skip what is not of the
 // alphabet, and what is behind it would be read from another place than theirs.

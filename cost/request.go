@@ -62,13 +62,14 @@ type Request struct {
 	FunctionResults int      // messages of the role "function"
 	FunctionCalls   int      // messages with a function_call; those with tool_calls are added by AddToolCalls
 	CallTokens      int64    // what the rendering of tool calls adds, as AddToolCalls counts it
+	CallIDs         []string // numbers of tool calls, which OpenAI's models are not shown and some others are
 	Tools           []string // tool and function definitions, each as compact JSON
 	ToolChoice      string   // which tool must be called, as compact JSON: "none", {"type":"function","function":{"name":"look"}}; or empty
 	Images          []Image  // in all messages
 	Audio           []Audio  // recordings in all messages
 	FileTokens      int64    // of all inline files, as FileTokens gives it
 
-	Sealed      int64    // size in bytes of reasoning that only the provider can read, as SealedBytes gives it
+	Sealed      int64    // tokens of reasoning that only the provider can read, as SealedTokens gives it
 	Pictures    Pictures // to be made
 	Speech      Speech   // to be spoken
 	Transcribes bool     // Audio is to be written down: it is all there is to the call, and some models bill it by its length

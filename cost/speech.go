@@ -4,6 +4,7 @@ package cost
 type Speech struct {
 	Characters int64 // of the text
 	Bytes      int64 // of the text in UTF-8
+	Signs      int64 // of its characters, digits and signs: they take longer to say than to write
 	Slowed     int64 // how many times slower than usual it is to be said, in hundredths; below 100 is read as 100
 }
 
@@ -11,7 +12,11 @@ type Speech struct {
 // Realtime API), and few speakers need more than 100 ms for a byte, in English as in Chinese.
 const speechTokens = 2
 
+// signTokens is output tokens for each digit or sign, besides: most are a word when they are said.
+const signTokens = 8
+
 // tokens is what the speech takes as output, generously.
 func (s Speech) tokens() int64 {
-	return ceilDiv(saturatingMul(saturatingMul(max(0, s.Bytes), speechTokens), max(100, s.Slowed)), 100)
+	usual := saturatingAdd(saturatingMul(max(0, s.Bytes), speechTokens), saturatingMul(max(0, s.Signs), signTokens))
+	return ceilDiv(saturatingMul(usual, max(100, s.Slowed)), 100)
 }

@@ -29,7 +29,7 @@ func (r *reader) toolCallMember(call *cost.ToolCall, name string) error {
 	}
 	switch {
 	case name == "id":
-		return r.id()
+		return r.callID()
 	case name == "type":
 		return r.keyword(cost.PartMessages, "function", "custom")
 	case (name == "function" || name == "custom") && r.next() == '{':
@@ -60,7 +60,24 @@ func (r *reader) string(to *string) error {
 	return err
 }
 
-// id reads the number of a tool call.
+// callID reads the number of a tool call.
+func (r *reader) callID() error {
+	if r.next() != '"' {
+		return r.id()
+	}
+	at, err := r.scalar()
+	if err != nil {
+		return err
+	}
+	if id := r.text(at); len(id) > plainID {
+		r.count(cost.PartMessages, id)
+	} else {
+		r.req.Cost.CallIDs = append(r.req.Cost.CallIDs, id)
+	}
+	return nil
+}
+
+// id reads a number that no model is shown.
 func (r *reader) id() error {
 	if r.next() != '"' {
 		return r.countAll(cost.PartMessages)

@@ -38,29 +38,49 @@ func (r *reader) completionsMember(name string) error {
 
 // prompts reads a text, token numbers, or several of either. Each is answered by itself.
 func (r *reader) prompts() error {
+	if r.next() == 'n' { // the end-of-text token stands for it
+		r.req.Cost.PromptIDs++
+		return r.countAll(cost.PartMessages)
+	}
+	return r.textsOrIDs()
+}
+
+// textsOrIDs reads a string, an array of strings, token numbers, or an array of arrays of them, and notes how many there are.
+func (r *reader) textsOrIDs() error {
 	switch r.next() {
 	case '"':
-	case 'n': // the end-of-text token stands for it
-		r.req.Cost.PromptIDs++
+		return r.countAll(cost.PartMessages)
 	case '[':
-		texts, numbers := int64(0), int64(0)
-		err := r.array(func() error {
-			switch r.next() {
-			case '"', '[':
-				texts++
-			case '0':
-				numbers = 1
-			default:
-				return r.wrongType("a string, a token number or an array of token numbers")
-			}
-			return r.countAll(cost.PartMessages)
-		})
-		r.prompted = texts + numbers
-		return err
 	default:
 		return r.wrongType("a string, an array of strings, an array of token numbers or an array of such arrays")
 	}
-	return r.countAll(cost.PartMessages)
+	texts, numbers := int64(0), int64(0)
+	err := r.array(func() error {
+		switch r.next() {
+		case '"':
+			texts++
+			return r.countAll(cost.PartMessages)
+		case '[':
+			texts++
+			return r.array(r.tokenID)
+		default:
+			numbers = 1
+			return r.tokenID()
+		}
+	})
+	r.prompted = texts + numbers
+	return err
+}
+
+// tokenID reads the number of a token.
+func (r *reader) tokenID() error {
+	const most = 1 << 24 // more than any vocabulary has
+	if r.next() != '0' {
+		return r.wrongType("a token number")
+	}
+	_, _, err := r.integer(0, most)
+	r.req.Cost.PromptIDs++
+	return err
 }
 
 // endCompletion applies what hangs on several members.

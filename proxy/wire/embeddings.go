@@ -18,7 +18,7 @@ var embeddingsDialect = dialect{
 func (r *reader) embeddingsMember(name string) error {
 	switch name {
 	case "input":
-		return r.countAll(cost.PartMessages)
+		return r.textsOrIDs()
 	case "encoding_format":
 		return r.keyword(cost.PartOther, "float", "base64")
 	default:

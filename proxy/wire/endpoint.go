@@ -172,8 +172,12 @@ func (r *reader) member(name string) error {
 	case "store", "background", "previous_response_id", "conversation":
 		return r.stored(name)
 	}
-	if isForeign(name) {
+	switch {
+	case isForeign(name):
 		return r.foreign()
+	case name == "" && (r.next() == '{' || r.next() == '['): // templates can show all of it, names and numbers included
+		return r.countJSON(cost.PartOther)
+	default:
+		return r.countAll(cost.PartOther)
 	}
-	return r.countAll(cost.PartOther)
 }

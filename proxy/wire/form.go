@@ -68,6 +68,7 @@ type formReader struct {
 	form      *form
 	req       *Request
 	seen      map[string]bool
+	fields    int
 	fidelity  bool // input_fidelity is high
 }
 
@@ -80,7 +81,7 @@ func (f *formReader) next() (more bool, err error) {
 		}
 		return false, nil
 	}
-	if err != nil || len(f.seen) >= maxFields {
+	if f.fields++; err != nil || f.fields > maxFields {
 		return false, badRequest(CodeInvalidForm, "", fmt.Sprintf("The form cannot be read, or it has more than %d fields.", maxFields))
 	}
 	at, err := f.place(part)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"mime/multipart"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,6 +145,7 @@ func TestReadFormRefuses(t *testing.T) {
 		"a stream of words":    {fields("model", "m", "stream", "yes", "file", "@x"), CodeInvalidValue, "stream"},
 		"not UTF-8":            {fields("model", "m", "prompt", "\xff", "file", "@x"), CodeInvalidForm, "prompt"},
 		"many fields":          {fields(many()...), CodeInvalidForm, ""},
+		"many of one name":     {fields(slices.Repeat([]string{"include[]", "x"}, maxFields+1)...), CodeInvalidForm, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kind, body := c.form()

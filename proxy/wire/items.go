@@ -1,11 +1,16 @@
 package wire
 
-import "github.com/tokenfare/tokenfare/cost"
+import (
+	"bytes"
+	"slices"
+
+	"github.com/tokenfare/tokenfare/cost"
+)
 
 var (
 	itemShape = newShape("type", "role", "content", "id", "status", "phase", "name", "arguments", "input", "call_id", "output",
-		"summary", "encrypted_content", "result", "tools")
-	itemPartShape = newShape("type", "text", "refusal", "image_url", "detail", "input_audio", "file_id", "file_data", "file_url", "filename")
+		"summary", "encrypted_content", "result", "tools", "outputs")
+	itemPartShape = newShape(append([]string{"type", "text", "refusal", "image_url", "detail", "input_audio", "file_id", "file_data", "filename"}, unknowable...)...)
 )
 
 // items reads what a request to the Responses API tells the model: a text, as a message of that role, or items.
@@ -66,7 +71,7 @@ func (r *reader) itemMember(it *item, name string) error {
 		it.named = true
 		return r.id()
 	case "call_id":
-		return r.id()
+		return r.callID()
 	case "status":
 		return r.keyword(cost.PartMessages, "in_progress", "completed", "incomplete", "searching", "generating", "interpreting", "failed")
 	case "phase":
@@ -88,6 +93,8 @@ func (r *reader) itemMember(it *item, name string) error {
 		if it.call.Arguments == "" {
 			return r.string(&it.call.Arguments)
 		}
+	case "outputs":
+		return r.outputs()
 	case "encrypted_content":
 		if r.next() == '"' {
 			return r.later(&it.sealed)
@@ -110,7 +117,7 @@ func (r *reader) itemKind(it *item) error {
 		return err
 	}
 	switch it.kind = r.text(at); it.kind {
-	case "message", "reasoning", "compaction", "item_reference",
+	case "message", "reasoning", "compaction", "context_compaction", "item_reference",
 		"function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
 		"computer_call", "computer_call_output", "local_shell_call", "local_shell_call_output", "shell_call", "shell_call_output",
 		"apply_patch_call", "apply_patch_call_output", "web_search_call", "file_search_call", "code_interpreter_call",
@@ -131,8 +138,8 @@ func (r *reader) endItem(it *item) {
 		r.count(cost.PartMessages, it.call.Name)
 		r.count(cost.PartMessages, it.call.Arguments)
 	}
-	if it.kind == "reasoning" || it.kind == "compaction" {
-		facts.Sealed += cost.SealedBytes(r.content(it.sealed))
+	if it.kind == "reasoning" || it.kind == "compaction" || it.kind == "context_compaction" {
+		facts.Sealed += cost.SealedTokens(r.content(it.sealed))
 	} else {
 		r.countUnless(false, it.sealed)
 	}
@@ -146,6 +153,33 @@ func (r *reader) endItem(it *item) {
 		r.count(cost.PartMessages, "assistant")
 	}
 	r.endMessage()
+}
+
+// outputs reads what code has left: logs, and pictures in data: URLs.
+func (r *reader) outputs() error {
+	if r.next() != '[' {
+		return r.countAll(cost.PartMessages)
+	}
+	return r.array(func() error {
+		if r.next() != '{' {
+			return r.countAll(cost.PartMessages)
+		}
+		return r.members(func(name string) error {
+			if name != "url" || r.next() != '"' {
+				return r.countAll(cost.PartMessages)
+			}
+			var at span
+			if err := r.later(&at); err != nil {
+				return err
+			}
+			if url := r.content(at); bytes.HasPrefix(url, []byte("data:image/")) {
+				r.req.Cost.Images = append(r.req.Cost.Images, cost.ImageOf(url, cost.AutoDetail))
+				return nil
+			}
+			r.countUnless(false, at)
+			return nil
+		})
+	})
 }
 
 // itemContent reads a text, a part, or an array of parts.
@@ -193,11 +227,9 @@ func (r *reader) itemPartMember(p *contentPart, name string) error {
 		}
 	case "file_id":
 		return r.fileID()
-	case "file_url":
-		if null, err := r.null(); null || err != nil {
-			return err
-		}
-		return r.fail(CodeUnsupportedMember, "%s names a file of unknown size: send the file itself in file_data.")
+	}
+	if slices.Contains(unknowable, name) {
+		return r.unknowable()
 	}
 	return r.countAll(cost.PartMessages)
 }

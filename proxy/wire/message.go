@@ -59,7 +59,7 @@ func (r *reader) messageMember(name string) error {
 	case "function_call":
 		r.message.function = r.next() == '{'
 	case "tool_call_id":
-		return r.id()
+		return r.callID()
 	case "audio":
 		if null, err := r.null(); null || err != nil {
 			return err
@@ -122,7 +122,7 @@ func (r *reader) part() error {
 	if err := r.object(partShape, func(name string) error { return r.partMember(&p, name) }); err != nil {
 		return err
 	}
-	return r.endPart(&p, p.kind == "image_url", p.kind == "input_audio", p.kind == "file")
+	return r.endPart(&p, p.kind == "image_url" || p.kind == "input_image", p.kind == "input_audio", p.kind == "file")
 }
 
 // endPart adds what is not text in a part, and as text what its type does not say is something else.
@@ -148,7 +148,7 @@ func (r *reader) endPart(p *contentPart, image, audio, file bool) error {
 func (r *reader) partMember(p *contentPart, name string) error {
 	switch name {
 	case "type":
-		return r.partKind(p, "text", "refusal", "image_url", "input_audio", "file")
+		return r.partKind(p, "text", "refusal", "image_url", "input_image", "input_audio", "file")
 	case "image_url":
 		p.image = p.image || r.next() != 'n'
 		if r.next() == '"' { // not OpenAI's form, but servers take it
@@ -162,8 +162,19 @@ func (r *reader) partMember(p *contentPart, name string) error {
 	case "file_id":
 		return r.fileID()
 	default:
+		if slices.Contains(unknowable, name) {
+			return r.unknowable()
+		}
 		return r.countAll(cost.PartMessages)
 	}
+}
+
+// unknowable reads a member whose cost cannot be known before the call, which must be null.
+func (r *reader) unknowable() error {
+	if null, err := r.null(); null || err != nil {
+		return err
+	}
+	return r.fail(CodeUnsupportedMember, "%s is of a kind whose cost cannot be known before the call: send text, image_url, input_audio or file parts.")
 }
 
 // partKind reads the type of a part: one of words, which select, or a text.

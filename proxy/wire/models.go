@@ -74,7 +74,7 @@ func readModels(body []byte) (*modelList, error) {
 	}
 	err := r.object(modelListShape, func(name string) error {
 		if name != "data" || r.next() != '[' {
-			return r.walk(func(span, bool) {})
+			return r.skip()
 		}
 		list.open = r.start() + 1
 		err := r.array(func() error { return list.readEntry(r) })
@@ -99,12 +99,12 @@ func readModels(body []byte) (*modelList, error) {
 func (l *modelList) readEntry(r *reader) error {
 	l.items++
 	if r.next() != '{' {
-		return r.walk(func(span, bool) {})
+		return r.skip()
 	}
 	entry, start := modelEntry{}, r.start()
 	err := r.object(modelEntryShape, func(name string) error {
 		if name != "id" || r.next() != '"' {
-			return r.walk(func(span, bool) {})
+			return r.skip()
 		}
 		at, err := r.scalar()
 		if err == nil {

@@ -27,6 +27,7 @@ type reader struct {
 	scratch []byte  // reused for decoding strings
 	req     *Request
 
+	instructed bool  // there is more to speech than its text
 	prompted   int64 // how many prompts there are, where each is answered by itself
 	leastLimit int64 // the smallest output limit that may be given: some servers take 0 for no limit at all
 }
@@ -178,19 +179,23 @@ func (r *reader) count(part cost.Part, s string) {
 	}
 }
 
-// countAll reads any value and counts every string in it, and every whole number in an array, which may be a token id.
-// Member names are not counted.
+// countAll reads any value and counts every string in it, and everything else in an array, which may be a token number to
+// some: 1.0 and true are to those who take what can be converted. Member names are not counted.
 func (r *reader) countAll(part cost.Part) error {
 	return r.walk(func(value span, inArray bool) {
 		switch first := r.body[value.start]; {
 		case first == '"':
 			r.count(part, r.text(value))
-		case inArray && first >= '0' && first <= '9' && allDigits(r.body[value.start:value.end]):
+		case inArray && first != 'n':
 			if part == cost.PartMessages {
 				r.req.Cost.PromptIDs++
 				return
 			}
 			r.req.Cost.TokenIDs++
+		}
+	}, func(name span) {
+		if name.end-name.start > plainName {
+			r.count(cost.PartOther, r.text(name)) // a text in the place of a name
 		}
 	})
 }
@@ -207,7 +212,7 @@ func (r *reader) countJSON(part cost.Part) error {
 // compact reads any value and returns its compact JSON text.
 func (r *reader) compact() (string, error) {
 	start := r.start()
-	if err := r.walk(func(span, bool) {}); err != nil {
+	if err := r.skip(); err != nil {
 		return "", err
 	}
 	return r.compactFrom(start)
@@ -224,8 +229,11 @@ func (r *reader) compactFrom(start int) (string, error) {
 	return string(compact), nil
 }
 
-// walk reads any value and shows the scalars in it, but no member names. It does not recurse.
-func (r *reader) walk(show func(value span, inArray bool)) error {
+// skip reads any value.
+func (r *reader) skip() error { return r.walk(func(span, bool) {}, func(span) {}) }
+
+// walk reads any value and shows the scalars in it, and the member names. It does not recurse.
+func (r *reader) walk(show func(value span, inArray bool), name func(at span)) error {
 	outside := r.dec.StackDepth()
 	for {
 		switch r.next() {
@@ -245,8 +253,8 @@ func (r *reader) walk(show func(value span, inArray bool)) error {
 			}
 			if parent != '{' || n%2 == 1 { // in an object, names and values take turns
 				show(value, parent == '[')
-			} else if value.end-value.start > plainName {
-				r.count(cost.PartOther, r.text(value)) // a text in the place of a name
+			} else {
+				name(value)
 			}
 		}
 		if r.dec.StackDepth() == outside {

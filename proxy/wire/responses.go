@@ -1,10 +1,6 @@
 package wire
 
-import (
-	"slices"
-
-	"github.com/tokenfare/tokenfare/cost"
-)
+import "github.com/tokenfare/tokenfare/cost"
 
 var responsesDialect = dialect{
 	shape: newBodyShape(
@@ -20,10 +16,8 @@ var responsesDialect = dialect{
 }
 
 var (
-	textShape         = newShape("format", "verbosity")
-	reasoningShape    = newShape("effort", "summary", "generate_summary")
-	responseToolShape = newShape("type", "name", "function", "custom", "container", "vector_store_ids")
-	containerShape    = newShape("type", "file_ids", "memory_limit")
+	textShape      = newShape("format", "verbosity")
+	reasoningShape = newShape("effort", "summary", "generate_summary")
 )
 
 // responsesMember reads the value of one member of a request to the Responses API.
@@ -104,60 +98,6 @@ func (r *reader) reasoning() error {
 			return r.keyword(cost.PartOther, "auto", "concise", "detailed")
 		default:
 			return r.countAll(cost.PartOther)
-		}
-	})
-}
-
-// responseTools reads the tool definitions, those of tools that the provider runs included.
-func (r *reader) responseTools() error {
-	return r.toolList(responseToolShape, func(kind *string, name string) error {
-		switch name {
-		case "type":
-			err := r.toolKind(kind)
-			if !slices.Contains(ownTools, *kind) {
-				r.req.Cost.Hosted = append(r.req.Cost.Hosted, cost.Hosted{Type: *kind})
-			}
-			return err
-		case "container":
-			return r.container()
-		case "vector_store_ids":
-			return r.stored(name)
-		default:
-			return r.walk(func(span, bool) {})
-		}
-	})
-}
-
-// ownTools are run by the caller and cost nothing but tokens.
-var ownTools = []string{"function", "custom", "local_shell", "apply_patch", "computer", "computer_use_preview"}
-
-// container reads where the provider is to run code: in one it makes for the call, of the size it makes by default.
-func (r *reader) container() error {
-	if r.next() == '"' {
-		return r.stored("container")
-	}
-	if r.next() != '{' {
-		return r.walk(func(span, bool) {})
-	}
-	return r.object(containerShape, func(name string) error {
-		switch name {
-		case "file_ids":
-			return r.stored(name)
-		case "memory_limit":
-			null, err := r.null()
-			if null || err != nil {
-				return err
-			}
-			if r.next() != '"' {
-				return r.wrongType("a string or null")
-			}
-			at, err := r.scalar()
-			if err == nil && r.text(at) != "1g" {
-				return r.fail(CodeUnsupportedMember, `%s must be "1g": larger containers have other prices. Leave it out.`)
-			}
-			return err
-		default:
-			return r.walk(func(span, bool) {})
 		}
 	})
 }

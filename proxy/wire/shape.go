@@ -32,7 +32,8 @@ func newShape(names ...string) *shape {
 var foreignMembers = []string{
 	"n_predict", "num_predict", "max_new_tokens", "use_beam_search", "models", "fallbacks", "api_base", "api_key", "base_url",
 	"extra_body", "search_parameters", "plugins", "enable_search", "data_sources", "deferred",
-	"max_tokens", "max_completion_tokens", "max_output_tokens",
+	"max_tokens", "max_completion_tokens", "max_output_tokens", "n_cmpl", "max_length", "max_gen_len", "generation_config",
+	"prompt_embeds",
 }
 
 func isForeign(name string) bool { return slices.Contains(foreignMembers, name) }
@@ -82,6 +83,13 @@ func (s *shape) resembles(name string) string {
 	return s.folded[string(fold(buf[:0], name))]
 }
 
+// unknowable are the members of a content part by which some servers take what has no size before it is fetched or
+// decoded, whatever the part's type says.
+var unknowable = []string{
+	"video_url", "audio_url", "file_url", "document_url", "input_video", "video", "audio", "image", "document", "image_pil",
+	"image_embeds", "audio_embeds", "prompt_embeds",
+}
+
 // The shapes of chat completion requests, and of what others have in common with them. Objects without one (schemas, tool
 // parameters, metadata, logit_bias and whatever we do not know) are not judged: only their strings count.
 var (
@@ -96,7 +104,7 @@ var (
 	)
 	streamOptionsShape  = newShape("include_usage", "include_obfuscation")
 	messageShape        = newShape("role", "content", "name", "refusal", "audio", "tool_calls", "tool_call_id", "function_call")
-	partShape           = newShape("type", "text", "refusal", "image_url", "input_audio", "file", "file_id")
+	partShape           = newShape(append([]string{"type", "text", "refusal", "image_url", "input_audio", "file", "file_id"}, unknowable...)...)
 	imageShape          = newShape("url", "detail")
 	audioShape          = newShape("data", "format")
 	fileShape           = newShape("file_data", "file_id", "filename")

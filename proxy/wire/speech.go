@@ -3,6 +3,8 @@ package wire
 import (
 	"math"
 	"strconv"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/tokenfare/tokenfare/cost"
@@ -15,7 +17,12 @@ var speechDialect = dialect{
 	),
 	prompt: "input", plural: "what to say, as a string",
 	member: (*reader).speechMember,
-	end:    (*reader).withoutOutput, // of text
+	end: func(r *reader) error {
+		if facts := &r.req.Cost.Speech; r.instructed {
+			facts.Slowed = 2 * max(100, facts.Slowed)
+		}
+		return r.withoutOutput() // of text
+	},
 }
 
 // speechMember reads the value of one member of a request for speech.
@@ -32,9 +39,15 @@ func (r *reader) speechMember(name string) error {
 		text := r.text(at)
 		facts := &r.req.Cost.Speech
 		facts.Characters, facts.Bytes = int64(utf8.RuneCountInString(text)), int64(len(text))
+		for _, c := range text {
+			if unicode.IsDigit(c) || unicode.IsSymbol(c) || strings.ContainsRune("@#%&*/\\_", c) {
+				facts.Signs++
+			}
+		}
 		r.count(cost.PartMessages, text)
 		return nil
-	case "instructions":
+	case "instructions": // may ask for long pauses
+		r.instructed = r.next() == '"'
 		return r.countAll(cost.PartMessages)
 	case "voice":
 		if r.next() == '"' {

@@ -14,7 +14,7 @@ func (r *reader) tools() error {
 			if name == "function" && *kind == "" {
 				*kind = name
 			}
-			return r.walk(func(span, bool) {})
+			return r.skip()
 		}
 		if err := r.toolKind(kind); err != nil {
 			return err
@@ -23,11 +23,12 @@ func (r *reader) tools() error {
 			return r.fail(CodeUnsupportedMember, `%s names a tool hosted by the provider, whose cost cannot be bounded: only "function" and "custom" tools are allowed.`)
 		}
 		return nil
-	})
+	}, func(string) error { return nil })
 }
 
-// toolList reads tool definitions. member reads a member of one and may learn from it what kind of tool it is.
-func (r *reader) toolList(s *shape, member func(kind *string, name string) error) error {
+// toolList reads tool definitions. member reads a member of one and may learn from it what kind of tool it is; end judges
+// one of that kind.
+func (r *reader) toolList(s *shape, member func(kind *string, name string) error, end func(kind string) error) error {
 	if null, err := r.null(); null || err != nil {
 		return err
 	}
@@ -44,6 +45,9 @@ func (r *reader) toolList(s *shape, member func(kind *string, name string) error
 		}
 		if kind == "" {
 			return r.fail(CodeUnsupportedMember, `%s has no "type": say "function" or "custom".`)
+		}
+		if err := end(kind); err != nil {
+			return err
 		}
 		text, err := r.compactFrom(start)
 		r.req.Cost.Tools = append(r.req.Cost.Tools, text)

@@ -62,7 +62,7 @@ func parseUsage(text []byte) (u cost.Usage, figures bool, err error) {
 				"reasoning_tokens": &u.Reasoning, "audio_tokens": &u.AudioOutput, "image_tokens": &u.ImageOutput,
 			})
 		default:
-			return r.walk(func(span, bool) {})
+			return r.skip()
 		}
 	})
 	if hasPrompt == 0 {
@@ -85,7 +85,7 @@ func (r *reader) details(figures map[string]*int64) error {
 			var any bool
 			return r.figure(into, &any)
 		}
-		return r.walk(func(span, bool) {})
+		return r.skip()
 	})
 }
 
