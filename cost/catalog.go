@@ -84,8 +84,9 @@ type family struct {
 
 // Model finds a model by the name a caller uses: the name itself, or without its date (-2024-08-06). Failing that, a
 // provider's prefix (openai/, azure/) is dropped, and so is what follows the base name of a fine-tuned model
-// (ft:BASE:org::id). Then the longest match wins: the name; the name without its date; its family, which knows the encoding but no price. For any other name the encoding is
-// a guess (o200k_base) and limits and price are unknown. Names are matched by case, as the provider does.
+// (ft:BASE:org::id). Then the longest match wins: the name; the name without its date; its family, which knows the encoding
+// but no price. A model that somebody else serves (openrouter/openai/gpt-4) is known by what stands behind the last slash,
+// but for its price. For any other name the encoding is a guess (o200k_base) and limits and price are unknown. Names are matched by case, as the provider does.
 func (c *Catalog) Model(name string) Model {
 	base := name
 	for {
@@ -109,6 +110,12 @@ func (c *Catalog) Model(name string) Model {
 		if strings.HasPrefix(base, f.prefix) {
 			m := f.model
 			m.Name = name
+			return m
+		}
+	}
+	if at := strings.LastIndexByte(base, '/'); at >= 0 {
+		if m := c.Model(base[at+1:]); m.KnownEncoding { // the same model, served by somebody who has prices of his own
+			m.Name, m.Priced, m.Price, m.Source, m.Fees = name, false, Price{}, NoSource, nil
 			return m
 		}
 	}

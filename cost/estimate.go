@@ -44,6 +44,7 @@ type Estimate struct {
 	Characters   int64   // to be spoken
 	HostedCalls  int64   // how often the provider may run tools, of those that it may run more than once
 	HostedFee    NanoUSD // for each of HostedCalls
+	HostedTokens int64   // that each of HostedCalls finds, at most
 	Fees         NanoUSD // for all that the provider runs
 }
 

@@ -27,8 +27,14 @@ func (f Fee) Check() error {
 			return fmt.Errorf("%v for one %s is less than %v: it must be in another unit; $0 is free", of.amount, of.what, leastFee)
 		}
 	}
+	if f.Tokens < 0 || f.Tokens > mostFound {
+		return fmt.Errorf("%d tokens for one call are none that a model reads: give a number from 0 to %d", f.Tokens, mostFound)
+	}
 	return nil
 }
+
+// mostFound is more than any model holds.
+const mostFound = 10_000_000
 
 // searchTools are the words for the tool that searches the web, with and without their dates.
 var searchTools = []string{"web_search", "web_search_2025_08_26", "web_search_preview", "web_search_preview_2025_03_11"}

@@ -99,22 +99,23 @@ func TestHostedToolsInAnEstimate(t *testing.T) {
 		fees  string
 		input int64
 	}{
-		{"none", nil, 5, 0, "$0.00", 0},
-		{"no limit", []cost.Hosted{search}, 0, 10, "$0.10", 80_000},
-		{"a limit", []cost.Hosted{search}, 3, 3, "$0.03", 24_000},
-		{"two share the limit", []cost.Hosted{files, preview}, 4, 4, "$0.10", 32_000},
-		{"a session besides", []cost.Hosted{search, code}, 2, 2, "$0.05", 16_000},
-		{"a session", []cost.Hosted{code}, 0, 10, "$0.03", 80_000},
-		{"once", []cost.Hosted{once}, 0, 0, "$0.025", 8_000},
-		{"unknown", []cost.Hosted{{Type: "mcp"}}, 2, 2, "$0.00", 16_000},
+		{"none", nil, 5, 0, "$0.00", 100},
+		{"no limit", []cost.Hosted{search}, 0, 3, "$0.03", (1+2+3)*8_000 + 4*100},
+		{"a limit", []cost.Hosted{search}, 5, 5, "$0.05", (1+2+3+4+5)*8_000 + 6*100},
+		{"two share the limit", []cost.Hosted{files, preview}, 4, 4, "$0.10", (1+2+3+4)*8_000 + 5*100},
+		{"a session besides", []cost.Hosted{search, code}, 2, 2, "$0.05", (1+2)*8_000 + 3*100},
+		{"a session", []cost.Hosted{code}, 1, 1, "$0.03", 8_000 + 2*100},
+		{"once", []cost.Hosted{once}, 0, 0, "$0.025", 8_000 + 100},
+		{"once and again", []cost.Hosted{once, search}, 2, 2, "$0.045", 8_000 + (1+2)*8_000 + 3*100},
+		{"unknown", []cost.Hosted{{Type: "mcp"}}, 1, 1, "$0.00", 8_000 + 2*100},
 	} {
 		m := catalog(t).Model("gpt-4o")
-		est := cost.NewEstimator().Estimate(cost.Request{Hosted: c.tools, MostHosted: c.most, HasMaxOutput: true}, m)
+		est := cost.NewEstimator().Estimate(cost.Request{TokenIDs: 100, Hosted: c.tools, MostHosted: c.most, HasMaxOutput: true}, m)
 		if est.HostedCalls != c.calls || est.Fees.String() != c.fees || est.Input != c.input || est.Bound().Fees != est.Fees {
 			t.Errorf("%s: %+v", c.name, est)
 		}
 		for n := range c.calls {
-			fewer := cost.NewEstimator().Estimate(cost.Request{Hosted: c.tools, MostHosted: n, HasMaxOutput: true}, m)
+			fewer := cost.NewEstimator().Estimate(cost.Request{TokenIDs: 100, Hosted: c.tools, MostHosted: n, HasMaxOutput: true}, m)
 			if got := est.Hosting(n); n > 0 && (got.Fees != fewer.Fees || got.Input != fewer.Input || got.HostedCalls != n) {
 				t.Errorf("%s, no more than %d: %+v, want %+v", c.name, n, got, fewer)
 			}

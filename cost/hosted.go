@@ -6,55 +6,64 @@ type Hosted struct {
 	Once bool   // it runs once, whatever the request says
 }
 
-// Fee is what the provider takes for a tool that it runs, besides tokens.
+// Fee is what the provider takes for a tool that it runs.
 type Fee struct {
 	Call    NanoUSD // each time it runs
 	Session NanoUSD // for a request in which it may run at all
+	Tokens  int64   // of input that each run adds, at most; 0: DefaultHostedTokens
 }
 
 const (
 	// DefaultHosted is how often the provider may run tools for one request that sets no limit of its own.
-	DefaultHosted = 10
+	DefaultHosted = 3
 
-	// hostedTokens is what a tool that the provider runs adds to the input each time: OpenAI's price list has it as the
-	// block of search results that its small models are billed for. Others are billed for what was found, which is
+	// DefaultHostedTokens is what a tool that the provider runs adds to the input each time: OpenAI's price list has it as
+	// the block of search results that its small models are billed for. Others are billed for what was found, which is
 	// commonly less.
-	hostedTokens = 8_000
+	DefaultHostedTokens = 8_000
 )
 
-// hosted adds what tools that the provider runs may cost. What they find is read by the model, so it is input.
+// hosted adds what tools that the provider runs may cost. What they find is input, and each time they have run the model
+// reads everything again: the usage that is reported is the sum.
 func (e *Estimate) hosted(r Request, m Model) {
-	if len(r.Hosted) == 0 {
-		return
-	}
-	var dearest NanoUSD
+	once := int64(0)
 	for _, tool := range r.Hosted {
 		fee := m.Fees[tool.Type]
+		tokens := fee.Tokens
+		if tokens <= 0 {
+			tokens = DefaultHostedTokens
+		}
 		e.Fees = saturatingAdd(e.Fees, max(0, fee.Session))
 		if tool.Once {
 			e.Fees = saturatingAdd(e.Fees, max(0, fee.Call))
-			e.add(PartTools, hostedTokens, Assumed)
+			once = saturatingAdd(once, tokens)
 			continue
 		}
-		dearest = max(dearest, fee.Call)
+		e.HostedFee, e.HostedTokens = max(e.HostedFee, fee.Call), max(e.HostedTokens, tokens)
 		e.HostedCalls = DefaultHosted
 		if r.MostHosted > 0 {
 			e.HostedCalls = r.MostHosted
 		}
 	}
-	e.HostedFee = max(0, dearest)
 	e.Fees = saturatingAdd(e.Fees, NanoUSD(saturatingMul(int64(e.HostedFee), e.HostedCalls)))
-	e.add(PartTools, saturatingMul(e.HostedCalls, hostedTokens), Assumed)
+	more := saturatingAdd(once, e.passes(e.HostedCalls))
+	e.add(PartHosted, more, Assumed)
+}
+
+// passes is what so many runs add to the input there is without them: that input for each, and what the runs before found.
+func (e *Estimate) passes(calls int64) int64 {
+	again := saturatingMul(e.Input-e.ByPart[PartHosted], calls)
+	return saturatingAdd(again, saturatingMul(e.HostedTokens, saturatingMul(calls, saturatingAdd(calls, 1))/2))
 }
 
 // Hosting is the estimate if the provider may run tools only so often, no more than HostedCalls.
 func (e Estimate) Hosting(calls int64) Estimate {
-	fewer := e.HostedCalls - min(max(0, calls), e.HostedCalls)
-	e.HostedCalls -= fewer
-	e.Fees = max(0, e.Fees-NanoUSD(saturatingMul(int64(e.HostedFee), fewer)))
-	tokens := min(saturatingMul(fewer, hostedTokens), e.ByPart[PartTools])
-	e.ByPart[PartTools] -= tokens
+	calls = min(max(0, calls), e.HostedCalls)
+	tokens := min(e.passes(e.HostedCalls)-e.passes(calls), e.ByPart[PartHosted])
+	e.ByPart[PartHosted] -= tokens
 	e.Input -= tokens
+	e.Fees = max(0, e.Fees-NanoUSD(saturatingMul(int64(e.HostedFee), e.HostedCalls-calls)))
+	e.HostedCalls = calls
 	return e
 }
 

@@ -67,6 +67,9 @@ func (i Image) tokens(m Model) (n int64, formula bool) {
 			side := rule.modes[LowDetail].side
 			return min(flat, rule.tokens(Image{Width: side, Height: side, Detail: LowDetail})), false
 		}
+		if i.Detail < OtherDetail {
+			return min(flat, rule.most(i.Detail)), false
+		}
 	}
 	return flat, false
 }

@@ -16,7 +16,10 @@ var (
 	large    = box{side: 6_000, budget: 10_000}
 	boundary = box{side: 65_535}
 
+	reference = box{side: 2048, budget: 1_536}
+
 	uniform = [details]box{AutoDetail: wide, LowDetail: wide, HighDetail: wide, OriginalDetail: wide}
+	inputs  = [details]box{AutoDetail: reference, LowDetail: reference, HighDetail: reference, OriginalDetail: reference}
 	gpt54   = [details]box{AutoDetail: narrow, LowDetail: wide, HighDetail: narrow, OriginalDetail: large}
 	gpt55   = [details]box{AutoDetail: large, LowDetail: small, HighDetail: narrow, OriginalDetail: large}
 	gpt56   = [details]box{AutoDetail: boundary, LowDetail: small, HighDetail: narrow, OriginalDetail: boundary}
@@ -38,6 +41,7 @@ var patchModels = []struct {
 	{"gpt-4.1-nano", patchRule{246, uniform}},
 	{"o4-mini", patchRule{172, uniform}},
 	{"codex-mini", patchRule{172, uniform}},
+	{"gpt-image-2", patchRule{100, inputs}}, // as measured by users (community.openai.com, topic 1382940)
 }
 
 var tileModels = []struct {
@@ -55,6 +59,7 @@ var tileModels = []struct {
 	{"o1", tileRule{base: 75, tile: 150, short: 768}},
 	{"o3", tileRule{base: 75, tile: 150, short: 768}},
 	{"gpt-image-1", tileRule{base: 65, tile: 129, short: 512, square: 4_160, oblong: 6_240}},
+	{"gpt-image-1.5", tileRule{base: 65, tile: 129, short: 512, square: 4_160, oblong: 6_240}}, // taken to be like the one before
 }
 
 // patchRuleFor finds m's rule among the patch models.

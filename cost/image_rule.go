@@ -33,6 +33,15 @@ func (r patchRule) tokens(i Image) int64 {
 	return most
 }
 
+// most is what no image costs more than at that detail.
+func (r patchRule) most(d Detail) int64 {
+	patches := int64(mostPatches)
+	if budget := r.modes[d].budget; budget > 0 {
+		patches = budget
+	}
+	return ceilDiv(patches*r.hundredths, 100)
+}
+
 // patches is how many patches cover an image of that size, both sides more than zero, in the box. Where the guide
 // speaks of whole pixels and does not say which, they are rounded up, so that it is never too few.
 func (b box) patches(width, height int64) int64 {

@@ -111,6 +111,10 @@ func TestImagesOfUnknownSize(t *testing.T) {
 		{"gpt-4o", cost.Image{Detail: cost.LowDetail}, 85, cost.Formula, "the base, whatever its size"},
 		{"gpt-5.6", cost.Image{Detail: cost.LowDetail}, 308, cost.Approximate, "a full square of 512 pixels"},
 		{"gpt-5.6", cost.Image{}, 12000, cost.Approximate, "the catalog's figure"},
+		{"gpt-5.6", cost.Image{Detail: cost.HighDetail}, 3000, cost.Approximate, "no image takes more than 2,500 patches then"},
+		{"gpt-5.6", cost.Image{Detail: cost.OriginalDetail}, 12000, cost.Approximate, "the catalog's figure: any may take 36,000"},
+		{"gpt-image-1.5", cost.Image{Width: 1536, Height: 1024, HighFidelity: true}, 65 + 2*129 + 6240, cost.Formula, "as of gpt-image-1"},
+		{"gpt-image-2", cost.Image{Width: 1024, Height: 1024}, 1024, cost.Formula, "32 x 32 patches"},
 		{"llava", cost.Image{Width: 10, Height: 10}, cost.DefaultImageTokens, cost.Approximate, "no formula"},
 		{"gpt-50", cost.Image{Width: 10, Height: 10}, 12000, cost.Approximate, "not a gpt-5"},
 	} {

@@ -12,6 +12,7 @@ const (
 	PartAudio                  // input audio
 	PartFiles                  // attached files
 	PartPrediction             // what the answer is expected to say
+	PartHosted                 // what tools find that the provider runs, and all the rest again that is read with it
 	PartOverhead               // what the provider's rendering adds around messages and tools
 	PartOther                  // every other string in the request
 
@@ -36,6 +37,8 @@ func (p Part) String() string {
 		return "files"
 	case PartPrediction:
 		return "prediction"
+	case PartHosted:
+		return "hosted tools"
 	case PartOverhead:
 		return "overhead"
 	default:

@@ -50,7 +50,7 @@ func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) erro
 // resolve finds where the model's calls go and whether this caller may make them.
 func (x *exchange) resolve(request *wire.Request) error {
 	x.model, x.stream, x.prompt, x.member = request.Model, request.Stream, request.PromptMember, request.OutputMember
-	x.choices = max(1, request.Cost.Choices)
+	x.choices, x.least = max(1, request.Cost.Choices), request.LeastLimit
 	x.route = x.policy.route(request.Model)
 	if x.route == nil || !x.caller.mayUse(request.Model) {
 		return &wire.Error{
@@ -135,7 +135,8 @@ func (x *exchange) draw(budgets []*budget) {
 }
 
 // reserve takes the estimate from all budgets or from none. A call without an output limit of its own is given one that is
-// reserved with it; where the generous one does not fit, the default is tried before the call is refused.
+// reserved with it; where the generous one does not fit, the default is tried before the call is refused. So is a single run
+// of the provider's tools, where the call does not say how many.
 func (x *exchange) reserve(ctx context.Context, limited bool) error {
 	counted := x.countedDraws()
 	bounds := []int64{x.estimate.MaxOutput}
@@ -150,8 +151,14 @@ func (x *exchange) reserve(ctx context.Context, limited bool) error {
 		return err
 	}
 	began := time.Now()
+	if x.mayRunLess {
+		bounds = append(bounds, bounds[len(bounds)-1])
+	}
 	var decision limiter.Decision
-	for _, output := range bounds {
+	for i, output := range bounds {
+		if x.mayRunLess && i == len(bounds)-1 {
+			x.estimate = x.estimate.Hosting(1)
+		}
 		x.size(output)
 		counted.size(x.bound(output), x.facts.Price)
 		if len(counted.charges) == 0 {

@@ -31,8 +31,8 @@ func (x *exchange) outputBounds(ctx context.Context, counted draws) ([]int64, er
 		}
 		generous = min(ceiling, max(ordinary, left/4/x.choices))
 	}
-	// Where not even one token of output fits, the bound stays at one, and fits names the prompt as the cause.
-	ordinary, generous = max(1, ordinary), max(1, generous)
+	// Where not even the least output fits, the bound stays at that, and fits names the prompt as the cause.
+	ordinary, generous = max(x.least, ordinary), max(x.least, generous)
 	if generous == ordinary {
 		return []int64{ordinary * x.choices}, nil
 	}
@@ -56,7 +56,7 @@ func (x *exchange) boundTokens() int64 {
 // fits the smallest budget when it is full, for a default must not lock small keys out. It is written into the request.
 func (x *exchange) fitHosted(limited bool) {
 	fits := func(e cost.Estimate) bool {
-		e.MaxOutput = x.choices
+		e.MaxOutput = x.least * x.choices
 		for _, b := range x.draws.budgets {
 			if b.reserve(e.Bound(), x.facts.Price) > b.limit.Capacity() {
 				return false
@@ -67,6 +67,7 @@ func (x *exchange) fitHosted(limited bool) {
 	for !limited && x.estimate.HostedCalls > 1 && !fits(x.estimate) {
 		x.estimate = x.estimate.Hosting(x.estimate.HostedCalls - 1)
 	}
+	x.mayRunLess = !limited && x.estimate.HostedCalls > 1
 }
 
 // defaultOutput is the model's, or what nearly all of its answers were content with, if that is wanted and known.

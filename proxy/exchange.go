@@ -22,25 +22,27 @@ type exchange struct {
 	sdk    string // X-Stainless-Lang: which official SDK asks, if one does
 
 	// admit
-	endpoint wire.Endpoint
-	model    string // as the caller named it
-	route    *route
-	facts    cost.Model
-	estimate cost.Estimate
-	inserts  bool  // the caller set no output limit and a budget needs one
-	inserted int64 // the limit spliced in for each choice
-	stream   bool
-	prompt   string // the member that holds the prompt
-	member   string // that limits the output: the caller's, or the one that would be inserted; empty: there is none
-	withhold bool   // we asked for the usage chunk, the caller did not
-	choices  int64  // at least 1
-	body     *heldBody
-	draws    draws
-	drawn    bool  // draws is complete
-	fresh    bool  // the states in draws are those of now
-	observed draws // of limits that only watch
-	held     *limiter.Reservation
-	watched  *limiter.Reservation // its place among the calls at once of limits that only watch
+	endpoint   wire.Endpoint
+	model      string // as the caller named it
+	route      *route
+	facts      cost.Model
+	estimate   cost.Estimate
+	mayRunLess bool  // the provider may run tools more than once, and the caller does not say how often
+	inserts    bool  // the caller set no output limit and a budget needs one
+	inserted   int64 // the limit spliced in for each choice
+	stream     bool
+	prompt     string // the member that holds the prompt
+	least      int64  // output limit that the upstream takes; at least 1
+	member     string // that limits the output: the caller's, or the one that would be inserted; empty: there is none
+	withhold   bool   // we asked for the usage chunk, the caller did not
+	choices    int64  // at least 1
+	body       *heldBody
+	draws      draws
+	drawn      bool  // draws is complete
+	fresh      bool  // the states in draws are those of now
+	observed   draws // of limits that only watch
+	held       *limiter.Reservation
+	watched    *limiter.Reservation // its place among the calls at once of limits that only watch
 
 	// forward
 	cancel     context.CancelCauseFunc

@@ -21,7 +21,7 @@ type Explanation struct {
 	Limited     bool  // the request limits its output, or its endpoint has none
 	Inserted    int64 // output limit that would be inserted for each choice; 0 if none
 	Choices     int64
-	Floor       cost.NanoUSD // the least it can cost: all of the input from the cache, and FloorOutput; 0 if the model has no price
+	Floor       cost.NanoUSD // the least it can cost: all of the input from the cache, no tool run by the provider, and FloorOutput; 0 if the model has no price
 	FloorOutput int64        // tokens: one for each choice, those of pictures, none where there is no output
 	Ceiling     cost.NanoUSD // the most it may cost; 0 if the model has no price
 	Draws       []Draw
@@ -74,6 +74,7 @@ func (s *Server) Explain(ctx context.Context, key string, endpoint wire.Endpoint
 		}
 		least := x.bound(output)
 		least.Output, least.Fees = e.FloorOutput, 0
+		least.Input -= x.estimate.ByPart[cost.PartHosted] // no tool need run
 		e.Floor = x.facts.Price.Floor(least)
 		e.Ceiling = x.facts.Price.Ceiling(x.bound(output))
 	}

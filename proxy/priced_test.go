@@ -108,9 +108,9 @@ func TestExplainReadsEveryEndpoint(t *testing.T) {
 		never         string // part of why it can never pass
 	}{
 		"a response":             {wire.Responses, `{"model":"gpt-4o","input":"Hi","max_output_tokens":100}`, 8, 100, "$0.00102", ""},
-		"one that searches":      {wire.Responses, `{"model":"gpt-4o","input":"Hi","max_output_tokens":100,"max_tool_calls":2,"tools":[{"type":"web_search"}]}`, 16_023, 100, "$0.0610575", ""},
-		"one that may search on": {wire.Responses, `{"model":"gpt-4o","input":"Hi","max_output_tokens":100,"tools":[{"type":"web_search"}]}`, 24_023, 100, "$0.0910575", ""},
-		"one that searches much": {wire.Responses, `{"model":"gpt-4o","input":"Hi","max_output_tokens":100,"max_tool_calls":9,"tools":[{"type":"web_search"}]}`, 72_023, 100, "$0.2710575", "lower max_tool_calls"},
+		"one that searches":      {wire.Responses, `{"model":"gpt-4o","input":"Hi","max_output_tokens":100,"max_tool_calls":2,"tools":[{"type":"web_search"}]}`, 24_069, 100, "$0.0811725", ""},
+		"one that may search on": {wire.Responses, `{"model":"gpt-4o","input":"Hi","max_output_tokens":100,"tools":[{"type":"web_search"}]}`, 24_069, 100, "$0.0811725", ""},
+		"one that searches much": {wire.Responses, `{"model":"gpt-4o","input":"Hi","max_output_tokens":100,"max_tool_calls":9,"tools":[{"type":"web_search"}]}`, 360_230, 100, "$0.991575", "lower max_tool_calls"},
 		"a completion":           {wire.Completions, `{"model":"gpt-3.5-turbo-instruct","prompt":["Hi","Ho"]}`, 2, 32, "$0.000067", ""},
 		"an embedding":           {wire.Embeddings, `{"model":"text-embedding-3-small","input":[1,2,3]}`, 3, 0, "$0.00000006", ""},
 		"one that is too long":   {wire.Embeddings, `{"model":"text-embedding-3-small","input":"` + strings.Repeat("long ", 40_000) + `"}`, 40_001, 0, "$0.00080002", "shorten it by at least 10001"},

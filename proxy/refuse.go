@@ -130,7 +130,7 @@ func (x *exchange) smaller() string {
 		return ""
 	}
 	left := x.draws.outputLeft(x) / x.choices
-	if left < 1 || left >= x.estimate.MaxOutput/x.choices {
+	if left < x.least || left >= x.estimate.MaxOutput/x.choices {
 		return ""
 	}
 	return fmt.Sprintf(" A call with %s of at most %d would pass now.", x.member, left)
@@ -156,7 +156,7 @@ func (x *exchange) neverFits(b *budget, need int64) error {
 	most := b.outputWithin(b.limit.Capacity(), x.bound(0), x.facts.Price)
 	var fault string
 	switch {
-	case most >= x.choices && x.member != "":
+	case most >= x.least*x.choices && x.member != "":
 		f.answer.Param = x.member
 		fault = fmt.Sprintf("Lower %s to at most %d.", f.answer.Param, most/x.choices)
 		if x.choices > 1 {
@@ -187,7 +187,7 @@ func (x *exchange) neverFits(b *budget, need int64) error {
 // tooLongBy says by how many tokens the prompt must shrink for one token of output to fit.
 func (x *exchange) tooLongBy(b *budget) string {
 	low, high := int64(0), x.estimate.Input
-	least := x.bound(min(x.choices, x.estimate.MaxOutput))
+	least := x.bound(min(x.least*x.choices, x.estimate.MaxOutput))
 	for low < high {
 		middle := (low + high + 1) / 2
 		if least.Input = middle; b.reserve(least, x.facts.Price) <= b.limit.Capacity() {

@@ -197,8 +197,22 @@ func (x *exchange) credible(report wire.Report) bool {
 	case u.Output == 0 && report.SawOutput:
 		return false
 	default:
-		return u.Input <= context && u.Output <= (context+output)*x.choices
+		prompts, readings := x.contexts()
+		return u.Input/prompts/readings <= context && u.Output/x.choices/readings <= context+output
 	}
+}
+
+// contexts are how many prompts there are in the request, and how often each is read: again with what each tool has found that
+// the provider runs. Every one may be as long as the model can hold.
+func (x *exchange) contexts() (prompts, readings int64) {
+	prompts, readings = 1, 1
+	if x.endpoint == wire.Completions {
+		prompts = x.choices
+	}
+	if x.estimate.ByPart[cost.PartHosted] > 0 {
+		readings = x.estimate.HostedCalls + 2 // one tool may run once besides
+	}
+	return prompts, readings
 }
 
 // settle replaces the reservation by the charge, and counts what limits that only observe saw.

@@ -29,7 +29,7 @@ func TestEstimateReadsEveryEndpoint(t *testing.T) {
 		"a picture":           {[]string{"-endpoint", "images/generations", write("p", `{"model":"gpt-image-1","prompt":"a","quality":"low","size":"1024x1024"}`)}, 0, []string{"at most  272", "with 1 picture"}},
 		"a picture by piece":  {[]string{"-endpoint", "images/generations", write("d", `{"model":"dall-e-3","prompt":"a","quality":"standard","size":"1024x1024"}`)}, 0, []string{"$0.04 … $0.04"}},
 		"speech":              {[]string{"-endpoint", "audio/speech", write("s", `{"model":"tts-1","input":"Hello"}`)}, 0, []string{"with 5 characters", "$0.000075"}},
-		"a search":            {[]string{"-endpoint", "responses", write("w", `{"model":"gpt-5","input":"Hi","max_tool_calls":2,"tools":[{"type":"web_search"}]}`)}, 0, []string{"tools     160", "assumed", "of it at most $0.02 for tools that the provider runs"}},
+		"a search":            {[]string{"-endpoint", "responses", write("w", `{"model":"gpt-5","input":"Hi","max_tool_calls":2,"tools":[{"type":"web_search"}]}`)}, 0, []string{"hosted tools  24046   assumed", "of it at most $0.02 for tools that the provider runs"}},
 		"a recording":         {[]string{"-endpoint", "audio/transcriptions", "-form", "model=whisper-1", "-form", "file=@" + write("a.wav", second)}, 0, []string{"1.000 s of audio", "$0.0001 … $0.0001"}},
 		"an unknown endpoint": {[]string{"-endpoint", "batches", "x"}, 2, []string{`there is no endpoint "batches"`, "chat/completions, responses"}},
 		"a form for JSON":     {[]string{"-form", "a=b", "x"}, 2, []string{"takes no form"}},

@@ -11,7 +11,8 @@ import (
 // toolType is the provider's word for a tool that it runs.
 var toolType = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// fees reads what tools cost that the upstream runs, by their type: dollars for a call, or { call, session }.
+// fees reads what tools cost that the upstream runs, by their type: dollars for a call, or { call, session,
+// tokens }: what a run adds to the input.
 //
 //	tools: { web_search: $0.01, mcp: $0, code_interpreter: { session: $0.03 } }
 func (d *decoder) fees(n *yaml.Node, what string) map[string]cost.Fee {
@@ -35,6 +36,7 @@ func (d *decoder) fees(n *yaml.Node, what string) map[string]cost.Fee {
 			d.members(v, of, []member{
 				{"call", func(v *yaml.Node) { fee.Call = d.fee(v, of+".call") }},
 				{"session", func(v *yaml.Node) { fee.Session = d.fee(v, of+".session") }},
+				{"tokens", func(v *yaml.Node) { fee.Tokens = d.count(v, of+".tokens") }},
 			})
 		} else {
 			fee.Call = d.fee(v, of)

@@ -46,6 +46,7 @@ type dialect struct {
 	model  string                             // the model that is meant where none is named; empty: one must be named
 	limits [2]string                          // the members that limit the output, the current one first; empty: there is none
 	asks   bool                               // streams report their usage only if stream_options ask for it
+	least  int64                              // the smallest output limit that the provider takes; 0: one
 	echoes bool                               // a limit of 0 can be meant
 	member func(r *reader, name string) error // reads the value of a member of the body
 	end    func(r *reader) error              // judges what hangs on several members; may be nil
@@ -91,7 +92,7 @@ func (d *dialect) read(body []byte) (*Request, error) {
 	if !utf8.Valid(body) {
 		return nil, badRequest(CodeInvalidJSON, "", "The body is not valid UTF-8: encode it as UTF-8.")
 	}
-	req := &Request{PromptMember: d.prompt, UsageOption: d.asks, body: body, members: d.limits}
+	req := &Request{PromptMember: d.prompt, UsageOption: d.asks, LeastLimit: max(1, d.least), body: body, members: d.limits}
 	req.Cost.Choices = 1
 	r := newReader(body, req)
 	if d.echoes {

@@ -33,7 +33,7 @@ func readForm(form *form, contentType string, body []byte) (*Request, error) {
 	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
 		return nil, badRequest(CodeInvalidForm, "", "The body must be a form: send it as multipart/form-data with a boundary.")
 	}
-	req := &Request{PromptMember: form.prompt, body: body, form: true}
+	req := &Request{PromptMember: form.prompt, LeastLimit: 1, body: body, form: true}
 	req.Cost.Choices, req.Cost.HasMaxOutput = 1, true
 	f := &formReader{
 		parts:     multipart.NewReader(bytes.NewReader(body), params["boundary"]),

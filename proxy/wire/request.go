@@ -25,6 +25,7 @@ type Request struct {
 	IncludeUsage bool         // the caller asked for a usage event at the end of the stream
 	PromptMember string       // the member that holds the prompt: messages, input, prompt
 	OutputMember string       // the member that gives the output limit, the larger of two; empty if there is none
+	LeastLimit   int64        // the smallest output limit that the endpoint takes
 	MustLimit    int64        // the output limit that holds where none is given, and must be written so that it does; 0: none
 
 	body     []byte

@@ -12,6 +12,7 @@ var responsesDialect = dialect{
 	),
 	prompt: "input", plural: "a string or an array of items",
 	limits: [2]string{"max_output_tokens"},
+	least:  16, // OpenAI's API reference
 	member: (*reader).responsesMember,
 }
 
