@@ -20,6 +20,8 @@ type Model struct {
 	Source        Source         // where Price is from
 	Fees          map[string]Fee // what the provider takes for tools that it runs, by their type; shared between copies: not to be changed
 
+	Runs string // the tool that the provider runs in every call, by its type; empty: none
+
 	Context       int64 // no call holds more tokens than this, input and output together; generous; 0: unknown
 	MaxOutput     int64 // most output tokens of one choice; 0: unknown
 	DefaultOutput int64 // output tokens to reserve for each choice when the caller gives no limit; 0: it has no output (embeddings)

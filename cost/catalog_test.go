@@ -37,7 +37,7 @@ func TestModelMatching(t *testing.T) {
 		"gpt-4o-2024-08-06":                   {"gpt-4o", "o200k_base", true, false, true, "$2.50"},
 		"gpt-4o-2024-05-13":                   {"gpt-4o-2024-05-13", "o200k_base", true, false, true, "$5.00"},
 		"gpt-4o-audio-preview":                {"gpt-4o-audio-preview", "o200k_base", true, false, true, "$2.50"},
-		"gpt-4o-search-preview":               {"gpt-4o-search-preview", "o200k_base", true, false, false, "$0.00"},
+		"gpt-4o-search-preview":               {"gpt-4o-search-preview", "o200k_base", true, false, true, "$2.50"},
 		"gpt-4o-mini":                         {"gpt-4o-mini", "o200k_base", true, false, true, "$0.15"},
 		"gpt-4.1":                             {"gpt-4.1", "o200k_base", true, false, true, "$2.00"},
 		"gpt-4.1-mini-2025-04-14":             {"gpt-4.1-mini", "o200k_base", true, false, true, "$0.40"},

@@ -56,7 +56,7 @@ func TestFeesOfAPriceFile(t *testing.T) {
 	} {
 		m := c.Model(want.model)
 		fee, known := m.Fees[want.tool]
-		if fee.Call != want.call || known != want.known || (m.Unpriced([]cost.Hosted{{Type: want.tool}}) == "") != known {
+		if fee.Call != want.call || known != want.known || (m.Unpriced(cost.Request{Hosted: []cost.Hosted{{Type: want.tool}}}) == "") != known {
 			t.Errorf("%s: %s is %+v, %v", want.model, want.tool, fee, known)
 		}
 	}
@@ -124,7 +124,20 @@ func TestHostedToolsInAnEstimate(t *testing.T) {
 			t.Errorf("%s: reserves %v, want %v", c.name, got, want)
 		}
 	}
-	if tool := catalog(t).Model("gpt-4o").Unpriced([]cost.Hosted{search, {Type: "mcp"}, {Type: "shell"}}); tool != "mcp" {
+	if tool := catalog(t).Model("gpt-4o").Unpriced(cost.Request{Hosted: []cost.Hosted{search, {Type: "mcp"}, {Type: "shell"}}}); tool != "mcp" {
 		t.Errorf("the first tool without a fee is %q", tool)
+	}
+}
+
+// Some models search in every call, whether they are asked to or not.
+func TestModelsThatAlwaysSearch(t *testing.T) {
+	for name, fee := range map[string]string{"gpt-4o-search-preview": "$0.025", "gpt-4o-mini-search-preview-2025-03-11": "$0.025", "gpt-5-search-api": "$0.01"} {
+		m := catalog(t).Model(name)
+		for _, r := range []cost.Request{{}, {Hosted: []cost.Hosted{{Type: "web_search_preview", Once: true}}}} {
+			est := cost.NewEstimator().Estimate(r, m)
+			if est.Fees.String() != fee || est.Input != cost.DefaultHostedTokens || est.HostedCalls != 0 || m.Unpriced(r) != "" || !m.Priced {
+				t.Errorf("%s: fees %v, input %d, unpriced %q", name, est.Fees, est.Input, m.Unpriced(r))
+			}
+		}
 	}
 }

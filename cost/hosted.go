@@ -27,7 +27,7 @@ const (
 // reads everything again: the usage that is reported is the sum.
 func (e *Estimate) hosted(r Request, m Model) {
 	once := int64(0)
-	for _, tool := range r.Hosted {
+	for _, tool := range m.tools(r) {
 		fee := m.Fees[tool.Type]
 		tokens := fee.Tokens
 		if tokens <= 0 {
@@ -50,6 +50,21 @@ func (e *Estimate) hosted(r Request, m Model) {
 	e.add(PartHosted, more, Assumed)
 }
 
+// tools are those that the provider may run for a request: its own, and the one that the model runs in every call. That is
+// the one that is meant where the request asks for one to run once.
+func (m Model) tools(r Request) []Hosted {
+	if m.Runs == "" {
+		return r.Hosted
+	}
+	tools := []Hosted{{Type: m.Runs, Once: true}}
+	for _, tool := range r.Hosted {
+		if !tool.Once {
+			tools = append(tools, tool)
+		}
+	}
+	return tools
+}
+
 // passes is what so many runs add to the input there is without them: that input for each, and what the runs before found.
 func (e *Estimate) passes(calls int64) int64 {
 	again := saturatingMul(e.Input-e.ByPart[PartHosted], calls)
@@ -67,9 +82,10 @@ func (e Estimate) Hosting(calls int64) Estimate {
 	return e
 }
 
-// Unpriced is the first of the tools that the provider is to run whose fee m does not know; empty if there is none.
-func (m Model) Unpriced(tools []Hosted) string {
-	for _, tool := range tools {
+// Unpriced is the first of the tools that the provider may run for a request whose fee m does not know; empty if there is
+// none.
+func (m Model) Unpriced(r Request) string {
+	for _, tool := range m.tools(r) {
 		if _, ok := m.Fees[tool.Type]; !ok {
 			return tool.Type
 		}

@@ -98,8 +98,8 @@ func fileModel(name string, fields map[string]any, known *Catalog) (Model, error
 	relative := known.Model(name[strings.LastIndexByte(name, '/')+1:])
 	m := Model{
 		Name: name, Encoding: relative.Encoding, KnownEncoding: relative.KnownEncoding, ImageTokens: relative.ImageTokens,
-		Reasoning: relative.Reasoning || fields["supports_reasoning"] == true,
-		Priced:    true, Price: price, Source: FromFile,
+		Runs: relative.Runs, Reasoning: relative.Reasoning || fields["supports_reasoning"] == true,
+		Priced: true, Price: price, Source: FromFile,
 	}
 	if m.Fees, err = fileFees(fields, relative.Fees); err != nil {
 		return Model{}, err

@@ -48,6 +48,7 @@ type priceRow struct {
 	MaxOutput   int64       `json:"max_output"`
 	NoOutput    bool        `json:"no_output"`
 	ImageTokens int64       `json:"image_tokens"`
+	Runs        string      `json:"runs"` // a tool that runs in every call
 }
 
 // priceItems are dollars by item, each per million units or, where it says per_, for one; and those above thresholds.
@@ -164,6 +165,9 @@ func parseCatalog(data []byte) (*Catalog, error) {
 		}
 		if m.DefaultOutput > 0 {
 			m.Fees = fees[m.Reasoning]
+			if tool := m.Unpriced(Request{}); tool != "" {
+				return nil, fmt.Errorf("models %s: the tool %s, which they run, is not among the tools", strings.Join(row.Names, ", "), tool)
+			}
 		}
 		for _, name := range row.Names {
 			if err := c.add(name, m); err != nil {
@@ -224,6 +228,7 @@ func (r priceRow) model() (Model, error) {
 		Priced:        card.Stated(),
 		Price:         price,
 		ImageTokens:   r.ImageTokens,
+		Runs:          r.Runs,
 	}
 	if m.Priced {
 		m.Source = Embedded

@@ -23,7 +23,7 @@ func (x *exchange) price(r cost.Request) error {
 		return x.unpriced("tier_not_priced", "service_tier", fmt.Sprintf("The service tier %q has no price for the model `%s`", r.Tier, x.model),
 			fmt.Sprintf("price: { input: $1, output: $4, %s: { input: $2, output: $8 } }", r.Tier))
 	}
-	if tool := x.facts.Unpriced(r.Hosted); tool != "" {
+	if tool := x.facts.Unpriced(r); tool != "" {
 		return x.unpriced("tool_not_priced", "tools", fmt.Sprintf("The provider runs the tool %q itself, and what it takes for that is not known for the model `%s`", tool, x.model),
 			fmt.Sprintf("tools: { %s: $0.01 }", tool))
 	}
