@@ -21,6 +21,7 @@ func TestDamagedPriceListIsRefused(t *testing.T) {
 		`{"names":["a"],"encoding":"o200k_base","price":{"input":"5"},"uplift":{"eu":"x","us":"1.1"}}`:   "uplift",
 		`{"names":["a"],"encoding":"o200k_base","max_input":-1}`:                                         "negative",
 		`{"names":["a"],"encoding":"o200k_base","max_inputs":1}`:                                         "max_inputs",
+		`{"names":["a"],"encoding":"o200k_base","runs":"web"}`:                                           "the tool web",
 		`{"names":["a"],"encoding":"o200k_base"`:                                                         "",
 		`{"names":["a"],"encoding":"o200k_base","pictures":{"big":"1"}}`:                                 "standard/1024x1024",
 		`{"names":["a"],"encoding":"o200k_base","pictures":{"5x5":"free"}}`:                              "pictures 5x5",
