@@ -31,6 +31,19 @@ func (c Column) check(tier string) error {
 	return nil
 }
 
+// Near reports why a price cannot be meant for a model that is known to have another: it is some hundreds of times off, as
+// one for a thousand tokens is.
+func (p Price) Near(known Price) error {
+	const most = 500
+	for _, i := range []Item{Input, Output} {
+		is, was := p.Rates[i], known.Rates[i]
+		if is > 0 && was > 0 && (is/most >= was || was/most >= is) {
+			return fmt.Errorf("%v: %v for a million tokens, where %v is known: it must be in another unit", i, is, was)
+		}
+	}
+	return nil
+}
+
 func checkRates(rates map[Item]NanoUSD, where string) error {
 	for i := range Items {
 		rate, ok := rates[Item(i)]

@@ -20,7 +20,8 @@ type Model struct {
 	Source        Source         // where Price is from
 	Fees          map[string]Fee // what the provider takes for tools that it runs, by their type; shared between copies: not to be changed
 
-	Runs string // the tool that the provider runs in every call, by its type; empty: none
+	Skipped string // why what a price file says of it was not taken; empty: it was, or it says nothing
+	Runs    string // the tool that the provider runs in every call, by its type; empty: none
 
 	Context       int64 // no call holds more tokens than this, input and output together; generous; 0: unknown
 	MaxOutput     int64 // most output tokens of one choice; 0: unknown
@@ -73,8 +74,9 @@ const (
 // Catalog is a price list and the facts about models. It never changes and is safe for concurrent use.
 type Catalog struct {
 	models   map[string]Model
-	families []family  // longest prefix first
-	skipped  []Skipped // of a price file, by name
+	families []family          // longest prefix first
+	skipped  []Skipped         // of a price file, by name
+	reasons  map[string]string // why, by name
 	dearest  Price
 }
 
@@ -90,6 +92,12 @@ type family struct {
 // but no price. A model that somebody else serves (openrouter/openai/gpt-4) is known by what stands behind the last slash,
 // but for its price. For any other name the encoding is a guess (o200k_base) and limits and price are unknown. Names are matched by case, as the provider does.
 func (c *Catalog) Model(name string) Model {
+	m := c.model(name)
+	m.Skipped = c.reasons[name]
+	return m
+}
+
+func (c *Catalog) model(name string) Model {
 	base := name
 	for {
 		bare := strings.TrimPrefix(strings.TrimPrefix(base, "openai/"), "azure/")
@@ -116,7 +124,7 @@ func (c *Catalog) Model(name string) Model {
 		}
 	}
 	if at := strings.LastIndexByte(base, '/'); at >= 0 {
-		if m := c.Model(base[at+1:]); m.KnownEncoding { // the same model, served by somebody who has prices of his own
+		if m := c.model(base[at+1:]); m.KnownEncoding { // the same model, served by somebody who has prices of his own
 			m.Name, m.Priced, m.Price, m.Source, m.Fees = name, false, Price{}, NoSource, nil
 			return m
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 )
 
 // Fees beyond these are mistakes. Providers state them for a thousand calls: $10 for one is such a figure in its place.
@@ -42,7 +44,15 @@ var searchTools = []string{"web_search", "web_search_2025_08_26", "web_search_pr
 // toolTable is what prices.json says of tools that the provider runs.
 type toolTable struct {
 	Source string              `json:"source"`
+	Except []string            `json:"except"` // parts of the names of models that take no tools
 	Fees   map[string]toolFees `json:"fees"`
+}
+
+// taken says whether models of these names take tools.
+func (t toolTable) taken(names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		return slices.ContainsFunc(t.Except, func(part string) bool { return strings.Contains(name, part) })
+	})
 }
 
 // toolFees are dollars for a tool.

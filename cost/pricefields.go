@@ -53,7 +53,7 @@ func fileCard(name string, fields map[string]any) (Card, error) {
 	if !card.Stated() {
 		return Card{}, unmetered(fields)
 	}
-	return card, besides(name, fields)
+	return card, besides(fields)
 }
 
 // readField reads one field, if it is the price of an item. above is the threshold where its name has none.
@@ -151,8 +151,10 @@ func (c *Card) readUnits(name string, fields map[string]any) error {
 	case "audio_transcription":
 		return set(PerSecond, "input_cost_per_second", "output_cost_per_second")
 	case "audio_speech":
-		if err := set(PerSecond, "output_cost_per_second"); err != nil {
-			return err
+		if c.Standard.Rates[AudioOutput] <= 0 { // else it is what the tokens of a second come to
+			if err := set(PerSecond, "output_cost_per_second"); err != nil {
+				return err
+			}
 		}
 		return set(PerCharacter, "input_cost_per_character", "output_cost_per_character")
 	case "realtime":
@@ -202,14 +204,13 @@ func unmetered(fields map[string]any) error {
 }
 
 // besides says why an entry is skipped that bills more than what can be metered, on every call.
-func besides(name string, fields map[string]any) error {
+func besides(fields map[string]any) error {
 	if request, ok := fields["input_cost_per_request"]; ok {
 		if r, err := fileNumber("input_cost_per_request", request); err != nil || r.Sign() != 0 {
 			return errors.New("it bills every request besides its tokens (input_cost_per_request)")
 		}
 	}
-	searches := strings.Contains(name, "-search-") || fields["litellm_provider"] == "perplexity"
-	if searches && (fields["search_context_cost_per_query"] != nil || fields["mode"] == "chat" && strings.Contains(name, "-search-")) {
+	if fields["litellm_provider"] == "perplexity" && fields["search_context_cost_per_query"] != nil {
 		return errors.New("it bills its searches besides its tokens")
 	}
 	return nil

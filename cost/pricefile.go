@@ -30,9 +30,10 @@ func (c *Catalog) With(file []byte) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Catalog{models: maps.Clone(c.models), families: c.families}
+	out := &Catalog{models: maps.Clone(c.models), families: c.families, reasons: map[string]string{}}
 	pictures := filePictures{}
 	priced, absurd := 0, 0
+	taken := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		fields, isModel := entries[name].(map[string]any)
 		if !isModel || name == "sample_spec" || name == "fallback_generalizations" {
@@ -41,7 +42,7 @@ func (c *Catalog) With(file []byte) (*Catalog, error) {
 		priced++
 		m, err := fileModel(name, fields, c)
 		if err == nil {
-			out.models[name] = m
+			out.models[name], taken[name] = m, true
 			pictures.add(name, m)
 			continue
 		}
@@ -54,6 +55,7 @@ func (c *Catalog) With(file []byte) (*Catalog, error) {
 			absurd++
 		}
 		out.skipped = append(out.skipped, skipped)
+		out.reasons[name] = skipped.Reason
 	}
 	if len(out.models) == len(c.models) && priced == 0 {
 		return nil, errors.New(`there is no model in it: the file must look like {"gpt-4o": {"input_cost_per_token": 2.5e-06, "output_cost_per_token": 1e-05}}`)
@@ -63,8 +65,31 @@ func (c *Catalog) With(file []byte) (*Catalog, error) {
 		return nil, fmt.Errorf("%d of %d prices cannot be meant, the first that of %s: %s", absurd, priced, first.Name, first.Reason)
 	}
 	pictures.fold(out)
+	for name := range taken {
+		out.addTiers(name, c)
+	}
 	out.findDearest()
 	return out, nil
+}
+
+// addTiers completes an entry of a price file by the tiers of the same model: files often list them for its undated name
+// alone. Where the standard prices differ it is not the same.
+func (c *Catalog) addTiers(name string, before *Catalog) {
+	m := c.models[name]
+	for _, same := range []Model{before.models[name], c.models[withoutDate(name)], before.models[withoutDate(name)]} {
+		if !same.Priced || same.Price.Rates != m.Price.Rates {
+			continue
+		}
+		for _, tier := range []struct {
+			to   **Schedule
+			from *Schedule
+		}{{&m.Price.Batch, same.Price.Batch}, {&m.Price.Flex, same.Price.Flex}, {&m.Price.Priority, same.Price.Priority}} {
+			if *tier.to == nil {
+				*tier.to = tier.from
+			}
+		}
+	}
+	c.models[name] = m
 }
 
 // Skipped lists what was not taken from a price file, sorted by name.
@@ -95,7 +120,16 @@ func fileModel(name string, fields map[string]any, known *Catalog) (Model, error
 	if err != nil {
 		return Model{}, &absurdPrice{err}
 	}
+	mode, _ := fields["mode"].(string)
+	if slices.Contains(textModes, mode) && price.Rates[Input] > 0 && price.Rates[Output] <= 0 {
+		return Model{}, errors.New("it has a price for input and none for output: add output_cost_per_token, or say mode: embedding")
+	}
 	relative := known.Model(name[strings.LastIndexByte(name, '/')+1:])
+	if relative.Priced {
+		if err := price.Near(relative.Price); err != nil {
+			return Model{}, &absurdPrice{err}
+		}
+	}
 	m := Model{
 		Name: name, Encoding: relative.Encoding, KnownEncoding: relative.KnownEncoding, ImageTokens: relative.ImageTokens,
 		Runs: relative.Runs, Reasoning: relative.Reasoning || fields["supports_reasoning"] == true,
@@ -112,7 +146,6 @@ func fileModel(name string, fields map[string]any, known *Catalog) (Model, error
 	if output == 0 {
 		output = fileLimit(fields["max_tokens"]) // its older name
 	}
-	mode, _ := fields["mode"].(string)
 	_, tokens := card.Standard.Rates[Output]
 	if slices.Contains(pictureModes, mode) {
 		tokens = price.byToken() // a price of $0 for a token says that pictures are billed otherwise
@@ -120,6 +153,9 @@ func fileModel(name string, fields map[string]any, known *Catalog) (Model, error
 	m.limits(fileLimit(fields["max_input_tokens"]), output, !slices.Contains(inputModes, mode) && tokens)
 	return m, nil
 }
+
+// textModes are what models are used for that make text; an entry that does not say is taken for one.
+var textModes = []string{"", "chat", "completion", "responses"}
 
 // inputModes are what models are used for that make no tokens.
 var inputModes = []string{"embedding", "rerank", "moderation"}

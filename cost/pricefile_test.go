@@ -92,7 +92,6 @@ func TestSkippedEntries(t *testing.T) {
 		"github_copilot/gpt-4o":     "no price",
 		"perplexity/pplx-7b-online": "every request",
 		"perplexity/sonar":          "searches",
-		"gpt-4o-search-preview":     "searches",
 		"sora-2":                    "output_cost_per_video_per_second",
 		"bedrock/*/1-month-commitment/cohere.command-text-v14": "input_cost_per_second",
 	}
@@ -122,16 +121,25 @@ func TestMistakesInPriceFiles(t *testing.T) {
 		`{}`:                     "no model",
 		`{"sample_spec":{}}`:     "no model",
 		`{"last_updated":"now"}`: "no model",
-		`{"gpt-4o":{"input_cost_per_token":2.5,"output_cost_per_token":10}}`:      "model gpt-4o: input: $2500000.00 for a million tokens is more than $5000.00: it must be in another unit (the file gives dollars for one unit",
-		`{"gpt-4o":{"input_cost_per_token":-1e-6,"output_cost_per_token":1e-05}}`: "negative",
-		`{"mine":{"input_cost_per_token":2.5,"output_cost_per_token":10}}`:        "1 of 1 prices cannot be meant, the first that of mine",
+		`{"gpt-4o":{"input_cost_per_token":2.5,"output_cost_per_token":10}}`:        "model gpt-4o: input: $2500000.00 for a million tokens is more than $5000.00: it must be in another unit (the file gives dollars for one unit",
+		`{"gpt-4o":{"input_cost_per_token":-1e-6,"output_cost_per_token":1e-05}}`:   "negative",
+		`{"gpt-4o":{"input_cost_per_token":2.5e-09,"output_cost_per_token":1e-08}}`: "model gpt-4o: input: $0.0025 for a million tokens, where $2.50 is known",
+		`{"gpt-4o":{"input_cost_per_token":2.5e-06,"output_cost_per_token":1e-08}}`: "output: $0.01 for a million tokens, where $10.00 is known",
+		`{"mine":{"input_cost_per_token":2.5,"output_cost_per_token":10}}`:          "1 of 1 prices cannot be meant, the first that of mine",
 	} {
 		if _, err := catalog(t).With([]byte(file)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", file, err, says)
 		}
 	}
-	c := with(t, `{"a":{"input_cost_per_token":"cheap"},"b":{"input_cost_per_token":1e-999999999},"c":{"input_cost_per_token":1e-6,"output_cost_per_token":true},
-		"d":{"tiered_pricing":[{}]},"e":{"input_cost_per_token":1e-06,"max_input_tokens":"many","max_tokens":-1e30}}`)
+	c := with(t, `{"gpt-4o":{"input_cost_per_token":2.5e-06,"mode":"chat"},"text-embedding-3-small":{"input_cost_per_token":2e-08,"mode":"embedding"}}`)
+	if m := c.Model("gpt-4o"); m.Source != cost.Embedded || m.DefaultOutput == 0 || !strings.Contains(m.Skipped, "none for output") {
+		t.Errorf("an entry without a price for output: %+v", m)
+	}
+	if m := c.Model("text-embedding-3-small"); m.Source != cost.FromFile || m.DefaultOutput != 0 || m.Skipped != "" {
+		t.Errorf("an entry of a model without output: %+v", m)
+	}
+	c = with(t, `{"a":{"input_cost_per_token":"cheap"},"b":{"input_cost_per_token":1e-999999999},"c":{"input_cost_per_token":1e-6,"output_cost_per_token":true},
+		"d":{"tiered_pricing":[{}]},"e":{"input_cost_per_token":1e-06,"output_cost_per_token":1e-06,"max_input_tokens":"many","max_tokens":-1e30}}`)
 	for i, says := range []string{"not a number", "exponent", "not a number", "range"} {
 		if s := c.Skipped()[i]; !strings.Contains(s.Reason, says) {
 			t.Errorf("%+v, want %q", s, says)
@@ -218,4 +226,29 @@ func FuzzPriceFile(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Files list tiers for the undated name of a model, and so does our own list; the dated one is the same model.
+func TestDatedEntriesHaveTheTiersOfTheirModel(t *testing.T) {
+	c := with(t, `{"gpt-4.1-2025-04-14":{"input_cost_per_token":2e-06,"output_cost_per_token":8e-06,"cache_read_input_token_cost":5e-07,"mode":"chat"},
+		"o3":{"input_cost_per_token":2e-06,"output_cost_per_token":8e-06,"cache_read_input_token_cost":5e-07,"mode":"chat"},
+		"gpt-4o-2024-05-13":{"input_cost_per_token":5e-06,"output_cost_per_token":1.5e-05,"output_cost_per_token_priority":5e-05,"mode":"chat"},
+		"o4-mini-2025-04-16":{"input_cost_per_token":1e-06,"output_cost_per_token":4e-06,"mode":"chat"}}`)
+	for name, want := range map[string][3]string{ // output in the flex, batch and priority tiers
+		"gpt-4.1-2025-04-14": {"", "$4.00", "$14.00"},
+		"o3":                 {"$4.00", "", "$14.00"},
+		"gpt-4o-2024-05-13":  {"", "$7.50", "$50.00"}, // what it says itself goes before
+		"o4-mini-2025-04-16": {"", "", ""},            // another price
+	} {
+		p := c.Model(name).Price
+		for i, tier := range []*cost.Schedule{p.Flex, p.Batch, p.Priority} {
+			got := ""
+			if tier != nil {
+				got = tier.Rates[cost.Output].String()
+			}
+			if got != want[i] {
+				t.Errorf("%s, tier %d: %q, want %q", name, i, got, want[i])
+			}
+		}
+	}
 }

@@ -163,7 +163,7 @@ func parseCatalog(data []byte) (*Catalog, error) {
 		if err != nil {
 			return nil, fmt.Errorf("models %s: %w", strings.Join(row.Names, ", "), err)
 		}
-		if m.DefaultOutput > 0 {
+		if m.DefaultOutput > 0 && list.Tools.taken(row.Names) {
 			m.Fees = fees[m.Reasoning]
 			if tool := m.Unpriced(Request{}); tool != "" {
 				return nil, fmt.Errorf("models %s: the tool %s, which they run, is not among the tools", strings.Join(row.Names, ", "), tool)

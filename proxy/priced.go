@@ -49,6 +49,9 @@ func (x *exchange) unpriced(code, param, what, member string) *wire.Error {
 	others := ""
 	if code == "model_not_priced" {
 		others = " (dollars per million tokens), a list with `prices: file.json`, or `unpriced: dearest`"
+		if x.facts.Skipped != "" {
+			others = " (dollars per million tokens), or `unpriced: dearest`; the price file's entry was not taken, because " + x.facts.Skipped
+		}
 	}
 	return &wire.Error{
 		Status: http.StatusBadRequest, Type: "invalid_request_error", Code: code, Param: param,

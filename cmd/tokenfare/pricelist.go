@@ -59,27 +59,33 @@ func (c *Config) decodeUnpriced(d *decoder, v *yaml.Node) {
 	}
 }
 
-// verifyPrices finds models that are configured by name and whose price in the price file cannot be meant.
+// verifyPrices finds models that are configured by name and whose price cannot be meant, be it in the price file or here.
 func (c *Config) verifyPrices(out *problems) {
-	if c.Prices == "" || c.catalog == nil {
-		return
+	catalog, err := c.priceList()
+	if err != nil {
+		return // compile reports it
 	}
 	absurd := map[string]string{}
-	for _, s := range c.catalog.Skipped() {
+	for _, s := range catalog.Skipped() {
 		if s.Absurd {
 			absurd[s.Name] = s.Reason
 		}
 	}
 	for _, m := range c.Models {
-		if m.Price != nil {
-			continue
-		}
 		name, at := m.Pattern, m.at
 		if m.Model != "" {
 			name, at = m.Model, m.modelAt
 		}
 		if m.CountsAs != "" {
 			name, at = m.CountsAs, m.countsAsAt
+		}
+		if m.Price != nil {
+			if known := catalog.Model(name); known.Priced {
+				if err := m.Price.Near(known.Price); err != nil {
+					out.add(m.at, "write dollars per million tokens; if "+plainPattern(m.Pattern)+" is a model of your own, give it a name of its own", "model %s's price cannot be meant: %v", m.Pattern, err)
+				}
+			}
+			continue
 		}
 		if why := absurd[name]; why != "" {
 			out.add(at, "add price: { input: …, output: … } to model "+plainPattern(m.Pattern)+", or mend "+c.Prices, "the price of %s in the price file cannot be meant: %s", name, why)

@@ -98,6 +98,13 @@ func regionsOf(p cost.Price) (out []string) {
 	return out
 }
 
+// printNotTaken says why a price file's entry is not what holds.
+func printNotTaken(out io.Writer, m cost.Model) {
+	if m.Skipped != "" && m.Source != cost.FromConfig {
+		fmt.Fprintf(out, "  The price file has it, and was not followed: %s.\n", m.Skipped)
+	}
+}
+
 // multiplier writes ten-thousandths as a decimal: 11000 is 1.1.
 func multiplier(n int64) string {
 	return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%d.%04d", n/10_000, n%10_000), "0"), ".")
@@ -112,9 +119,11 @@ func printPriceDetails(out io.Writer, models []cost.Model) error {
 		}
 		if !m.Priced {
 			fmt.Fprintf(out, "%s: no price is known. Where limits are in dollars it is refused; say `price:` or `unpriced:` in the configuration.\n", m.Name)
+			printNotTaken(out, m)
 			continue
 		}
 		fmt.Fprintf(out, "%s (%s)\n", m.Name, m.Source)
+		printNotTaken(out, m)
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 		items := ownItems(m.Price)
 		fmt.Fprint(w, "  tier\tinput tokens\t")

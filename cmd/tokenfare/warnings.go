@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,7 @@ func (c *Config) warnings(catalog *cost.Catalog, now time.Time) []string {
 	offers := c.offers(catalog)
 	out = append(out, c.modelsOfNobody()...)
 	out = append(out, c.halfKnown(catalog)...)
+	out = append(out, c.notTaken(offers)...)
 	out = append(out, c.endedLimits(now)...)
 	out = append(out, c.unpriced(offers, now)...)
 	return append(out, c.tooSmall(offers)...)
@@ -109,6 +111,17 @@ func (c *Config) modelsOfNobody() (out []string) {
 			}
 			out = append(out, fmt.Sprintf("key %s: %q in its models is no configured model, so every call for it is refused: %s", k.Name, p, fix))
 		}
+	}
+	return out
+}
+
+// notTaken names the models of the configuration that the price file has, and whose entry was not taken.
+func (c *Config) notTaken(offers []offer) (out []string) {
+	for _, o := range offers {
+		if o.facts.Skipped == "" || o.facts.Source == cost.FromConfig || !slices.ContainsFunc(c.Models, func(m ModelConfig) bool { return m.Pattern == o.name }) {
+			continue
+		}
+		out = append(out, fmt.Sprintf("model %s: the price file has it, and was not followed: %s", o.name, o.facts.Skipped))
 	}
 	return out
 }
