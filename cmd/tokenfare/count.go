@@ -31,7 +31,7 @@ func runCount(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	model := flags.String("model", "", "count as this `MODEL` does")
 	name := flags.String("encoding", "", "count with this `ENCODING`: "+strings.Join(bpe.Names(), ", "))
-	asJSON := flags.Bool("json", false, "print a line of JSON for each file: file, tokens, bytes, encoding")
+	asJSON := flags.Bool("json", false, "print a line of JSON for each file: file, tokens, bytes, encoding, and guess where the vocabulary is one")
 	flags.Usage = func() {
 		fmt.Fprint(flags.Output(), countHelp)
 		flags.PrintDefaults()
@@ -47,28 +47,36 @@ func runCount(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "tokenfare count: -model and -encoding say the same: give one of them")
 		return 2
 	}
-	encoding, err := encodingFor(*model, *name, stderr)
+	encoding, guess, err := encodingFor(*model, *name, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "tokenfare count: %v\n", err)
 		return 1
 	}
-	return countFiles(files, encoding, *asJSON, stdin, stdout, stderr)
+	return countFiles(files, encoding, guess, *asJSON, stdin, stdout, stderr)
 }
 
 // encodingFor returns the encoding that was asked for, and says so if it is a guess.
-func encodingFor(model, name string, stderr io.Writer) (*bpe.Encoding, error) {
+func encodingFor(model, name string, stderr io.Writer) (_ *bpe.Encoding, guess bool, _ error) {
 	if name == "" {
 		catalog, err := cost.DefaultCatalog()
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		facts := catalog.Model(model)
-		if name = facts.Encoding; model != "" && !facts.KnownEncoding {
+		guess = model != "" && !facts.KnownEncoding
+		if name = facts.Encoding; guess {
 			fmt.Fprintf(stderr, "tokenfare count: the vocabulary of model %q is not known; counting with %s, which is an estimate\n", model, name)
 		}
 	}
-	return bpe.New(name)
+	if same := sameEncoding[name]; same != "" {
+		name = same
+	}
+	encoding, err := bpe.New(name)
+	return encoding, guess, err
 }
+
+// sameEncoding are encodings that differ from one of ours in their special tokens alone, which text never has.
+var sameEncoding = map[string]string{"gpt2": "r50k_base", "p50k_edit": "p50k_base", "o200k_harmony": "o200k_base"}
 
 // counted is a line of output.
 type counted struct {
@@ -76,10 +84,11 @@ type counted struct {
 	Tokens   int64  `json:"tokens"`
 	Bytes    int64  `json:"bytes"`
 	Encoding string `json:"encoding"`
+	Guess    bool   `json:"guess,omitempty"` // the model's own vocabulary is not known
 }
 
 // countFiles counts all the files that can be read, and returns 1 if one cannot.
-func countFiles(files []string, encoding *bpe.Encoding, asJSON bool, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+func countFiles(files []string, encoding *bpe.Encoding, guess, asJSON bool, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	total := counted{File: "total"}
 	print := func(c counted) {
 		if asJSON {
@@ -99,7 +108,7 @@ func countFiles(files []string, encoding *bpe.Encoding, asJSON bool, stdin io.Re
 			code = 1
 			continue
 		}
-		c := counted{file, encoding.Count(string(text)), int64(len(text)), encoding.Name()}
+		c := counted{file, encoding.Count(string(text)), int64(len(text)), encoding.Name(), guess}
 		total.Tokens += c.Tokens
 		print(c)
 	}

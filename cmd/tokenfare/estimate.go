@@ -129,6 +129,9 @@ func estimate(path, key string, request asked, w io.Writer) error {
 		}
 	}
 	if key == "" {
+		if len(spec.Keys) == 0 {
+			return fmt.Errorf("there are no keys in %s: add one with `tokenfare keys new`, or leave -config out", path)
+		}
 		if len(spec.Keys) != 1 {
 			return fmt.Errorf("%d keys are configured; choose one with -key NAME", len(spec.Keys))
 		}

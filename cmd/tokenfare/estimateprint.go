@@ -75,7 +75,7 @@ func printOutput(w io.Writer, e *proxy.Explanation) {
 
 func printCost(w io.Writer, e *proxy.Explanation) {
 	if !e.Facts.Priced {
-		fmt.Fprintln(w, "cost\tunknown: the model has no price; add one under models in the configuration")
+		fmt.Fprintf(w, "cost\tunknown: the model has no price; in the configuration, models: { %q: { price: { input: $1, output: $4 } } } gives it one\n", e.Model)
 		return
 	}
 	fmt.Fprintf(w, "cost\t%s … %s\n", e.Floor, e.Ceiling)

@@ -50,6 +50,10 @@ func runPrices(args []string, stdout, stderr io.Writer) int {
 			return 1
 		}
 	}
+	if *skipped && config.Prices == "" {
+		fmt.Fprintln(stderr, "tokenfare prices: no price file is configured, so nothing was left out of one: say `prices: FILE` in the configuration")
+		return 2
+	}
 	if *skipped {
 		printSkipped(stdout, config.skippedOf(names))
 		return 0

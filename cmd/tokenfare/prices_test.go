@@ -77,6 +77,9 @@ models:
 	if code, out, _ := printed(t, "-config", config); code != 0 || !strings.Contains(out, "vendor/small") || !strings.Contains(out, "gpt-5.6-luna") || strings.Contains(out, "vendor/search") {
 		t.Errorf("%d\n%s", code, out)
 	}
+	if code, _, says := printed(t, "-skipped"); code != 2 || !strings.Contains(says, "no price file is configured") {
+		t.Errorf("nothing to be skipped: %d, %s", code, says)
+	}
 	if code, out, _ := printed(t, "-config", config, "-skipped"); code != 0 || out != "vendor/search: it is priced by what is not metered here: input_cost_per_query\n" {
 		t.Errorf("%d %q", code, out)
 	}
