@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -189,5 +190,45 @@ func TestAnUpstreamsTermsAreCompiled(t *testing.T) {
 	}
 	if got := models[0].Price.Ceiling(cost.Bound{Output: 1_000_000}).String(); got != "$66.00" { // $60 x 1.1
 		t.Errorf("a million tokens of output reserve %s", got)
+	}
+}
+
+// Where a price file's entry is not followed, whoever looks at the price or the configuration is told.
+func TestEntriesThatAreNotFollowedAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"prices.json": `{"gpt-4o":{"input_cost_per_token":2.5e-06,"mode":"chat"},"mine":{"input_cost_per_query":1}}`,
+		"config.yaml": `prices: prices.json
+upstreams: { up: { url: "http://127.0.0.1:1/v1" } }
+models: { gpt-4o: { upstream: up }, mine: { upstream: up }, gpt-4.1: { upstream: up } }
+keys: { alice: { hash: "sha256:` + strings.Repeat("ab", 32) + `", limits: ["$5 each month"] } }
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := filepath.Join(dir, "config.yaml")
+	for model, want := range map[string]string{"gpt-4o": "(embedded)\n  The price file has it, and was not followed: it has a price for input and none for output", "mine": "not metered here: input_cost_per_query"} {
+		if code, out, _ := printed(t, "-config", config, model); code != 0 || !strings.Contains(out, want) {
+			t.Errorf("%s: %d\n%s", model, code, out)
+		}
+	}
+	c, err := loadConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog, err := c.priceList()
+	if err != nil {
+		t.Fatal(err)
+	}
+	warnings := strings.Join(c.warnings(catalog, time.Now()), "\n")
+	for _, says := range []string{"model gpt-4o: the price file has it, and was not followed: it has a price for input", "model mine: the price file has it, and was not followed: it is priced by"} {
+		if !strings.Contains(warnings, says) {
+			t.Errorf("no warning says %q:\n%s", says, warnings)
+		}
+	}
+	if strings.Contains(warnings, "gpt-4.1: the price file") {
+		t.Errorf("a model that the file does not have is warned of:\n%s", warnings)
 	}
 }
