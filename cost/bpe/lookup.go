@@ -59,22 +59,56 @@ func (v *vocab) longestLong(s string, n int, w, hash uint64) (token uint32, leng
 	}
 }
 
-// longestTail finds the first of some tokens, all of which have the first 8
+// longestTail finds the longest of some tokens, all of which have the first 8
 // bytes of s, that has the next, too.
+//
+// Of spaces and dashes there are runs in dozens of lengths, alone and with
+// something behind them. What has something behind them begins s only if its run
+// is that of s, and what has nothing is shorter, so tails come by their run first.
 func (v *vocab) longestTail(tails []tail, s string, n int) (token uint32, length int) {
-	const few = 8 // but there are dozens of runs of spaces, and of dashes
-	for half := len(tails) / 2; half > few/2 && tails[half].length() > n; half = len(tails) / 2 {
-		tails = tails[half:]
+	const few = 8
+	if len(tails) > few {
+		if run := runOf(s, n); run > 0 {
+			tails = tails[firstOf(tails, highest(run, min(n, longestToken))):]
+		}
 	}
 	w := word(s, 8)
 	for i := range tails {
 		t := &tails[i]
-		token, length = t.token>>8, t.length()
+		token, length = t.token(), t.length()
 		if length <= n && t.is(upTo(w, min(length-8, 8))) && (length <= 16 || string(v.text(token)[16:]) == s[16:length]) {
 			return token, length
 		}
 	}
 	return 0, 0
+}
+
+// firstOf returns where the first tail is whose key is no higher.
+func firstOf(tails []tail, key uint32) int {
+	first, end := 0, len(tails)
+	for first < end {
+		if half := (first + end) / 2; tails[half].key > key {
+			first = half + 1
+		} else {
+			end = half
+		}
+	}
+	return first
+}
+
+// runOf returns the run of the first n bytes of s, which are more than 8.
+func runOf(s string, n int) (run int) {
+	w := word(s, 0)
+	if w != uint64(s[0])*eachByte {
+		return 0
+	}
+	most := min(n-7, longestRun)
+	for run = 1; run < most; run += 8 {
+		if others := w ^ word(s, 7+run); others != 0 {
+			return min(run+bits.TrailingZeros64(others)/8, most)
+		}
+	}
+	return most
 }
 
 // merged returns the token that two merge into, whose pairHash is given, or

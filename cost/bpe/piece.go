@@ -62,8 +62,7 @@ func (v *vocab) merge(
 		if fits && len(tokens) > 0 {
 			switch last := tokens[len(tokens)-1]; {
 			case last&token&isAgain != 0: // it goes with itself
-			case known != nil && token&isLongest == 0:
-				fits = known.goTogether(v, last, token)
+			case token&isFitting != 0:
 			default:
 				fits = v.goTogether(last, token)
 			}
@@ -76,26 +75,33 @@ func (v *vocab) merge(
 			}
 			if end = at + length; end <= n && s[end-1] == s[at-1] && s[at:end] == s[at-length:at] {
 				token = token&^flags | isAgain
-			} else {
-				token, length = v.longest(s[at:], n-at)
-				token |= isLongest
+				continue
 			}
+			token, length = v.longest(s[at:], n-at)
+			token |= isLongest
+			continue
 		case token&isAgain != 0:
 			token, length = v.longest(s[at:], n-at)
 			token |= isLongest
-		case length > 1:
+			continue
+		case length > 1 && known == nil:
 			token = v.made[token&^flags].shorter()
 			length = v.made[token].length()
-		default:
-			dead[at/64] |= 1 << (at % 64)
-			token = tokens[len(tokens)-1]
-			if token&isFirst != 0 {
-				return nil, 0, false
+			continue
+		case length > 1:
+			if token = known.shorter(v, tokens, token); token != noToken {
+				length = v.made[token&^flags].length()
+				continue
 			}
-			tokens = tokens[:len(tokens)-1]
-			length = v.made[token&^flags].length()
-			at -= length
 		}
+		dead[at/64] |= 1 << (at % 64)
+		token = tokens[len(tokens)-1]
+		if token&isFirst != 0 {
+			return nil, 0, false
+		}
+		tokens = tokens[:len(tokens)-1]
+		length = v.made[token&^flags].length()
+		at -= length
 	}
 }
 
@@ -145,5 +151,6 @@ const (
 	isAgain   = 1 << 31
 	isLongest = 1 << 30
 	isFirst   = 1 << 29
-	flags     = isAgain | isLongest | isFirst
+	isFitting = 1 << 28
+	flags     = isAgain | isLongest | isFirst | isFitting
 )
