@@ -54,24 +54,40 @@ func (v *vocab) longestLong(s string, n int, w, hash uint64) (token uint32, leng
 			return 0, 0
 		}
 		if slot.is(w) {
-			return v.longestTail(v.tails[slot.tails>>8:][:slot.tails&255], s, n)
+			tails := v.tails[slot.tails>>8:][:slot.tails&255]
+			if len(tails) > few && w == uint64(s[0])*eachByte {
+				tails = ofRun(tails, s, n)
+			}
+			return v.longestTail(tails, s, n)
 		}
 	}
 }
 
-// longestTail finds the longest of some tokens, all of which have the first 8
-// bytes of s, that has the next, too.
+// ofRun leaves out tails, all of which have the first 8 bytes of s, that begin with
+// a longer run than s, which are the first.
 //
 // Of spaces and dashes there are runs in dozens of lengths, alone and with
 // something behind them. What has something behind them begins s only if its run
 // is that of s, and what has nothing is shorter, so tails come by their run first.
-func (v *vocab) longestTail(tails []tail, s string, n int) (token uint32, length int) {
-	const few = 8
-	if len(tails) > few {
-		if run := runOf(s, n); run > 0 {
-			tails = tails[firstOf(tails, highest(run, min(n, longestToken))):]
+func ofRun(tails []tail, s string, n int) []tail {
+	key := highest(runOf(s, n), min(n, longestToken))
+	first := 0
+	for n := len(tails); n > 1; {
+		half := n / 2
+		if next := first + half; tails[next-1].key > key {
+			first = next
 		}
+		n -= half
 	}
+	return tails[first:]
+}
+
+// few is how many tails are looked at one by one.
+const few = 8
+
+// longestTail finds the first of some tails, all of which have the first 8 bytes
+// of s, that has the next, too.
+func (v *vocab) longestTail(tails []tail, s string, n int) (token uint32, length int) {
 	w := word(s, 8)
 	for i := range tails {
 		t := &tails[i]
@@ -81,19 +97,6 @@ func (v *vocab) longestTail(tails []tail, s string, n int) (token uint32, length
 		}
 	}
 	return 0, 0
-}
-
-// firstOf returns where the first tail is whose key is no higher.
-func firstOf(tails []tail, key uint32) int {
-	first, end := 0, len(tails)
-	for first < end {
-		if half := (first + end) / 2; tails[half].key > key {
-			first = half + 1
-		} else {
-			end = half
-		}
-	}
-	return first
 }
 
 // runOf returns the run of the first n bytes of s, which are more than 8.

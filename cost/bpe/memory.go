@@ -60,24 +60,26 @@ const (
 )
 
 // shorter returns the longest beginning of token r, but r itself, that is a token
-// and goes with the last of tokens, or noToken.
-func (s *seams) shorter(v *vocab, tokens []uint32, r uint32) uint32 {
+// and goes with the last of tokens, and its length; length 0: there is none.
+func (s *seams) shorter(v *vocab, tokens []uint32, r uint32) (token uint32, length int) {
+	r &^= flags
 	if len(tokens) == 0 {
-		return v.made[r&^flags].shorter()
+		token = v.made[r].shorter()
+		return token, v.made[token].length()
 	}
 	l := tokens[len(tokens)-1]
-	pair := halves(l&^flags, r&^flags) << (64 - 2*tokenBits)
+	pair := halves(l&^flags, r) << (64 - 2*tokenBits)
 	seam := &s[pair>>(64-2*tokenBits)*odd1>>(64-seamsBits)]
 	if (*seam^pair)>>(64-2*tokenBits) != 0 {
-		*seam = pair | uint64(v.shorter(l, r&^flags))
+		*seam = pair | uint64(v.shorter(l, r))
 	}
-	if next := uint32(*seam) & noShorter; next != noShorter {
-		return next | isFitting
+	if token = uint32(*seam) & noShorter; token == noShorter {
+		return 0, 0
 	}
-	return noToken
+	return token | isFitting, v.made[token].length()
 }
 
-// shorter is that of seams which have forgotten, and noShorter for noToken.
+// shorter is that of seams without them; noShorter: there is none.
 func (v *vocab) shorter(l, r uint32) uint32 {
 	for v.made[r].length() > 1 {
 		if r = v.made[r].shorter(); v.goTogether(l, r) {

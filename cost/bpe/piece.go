@@ -75,33 +75,30 @@ func (v *vocab) merge(
 			}
 			if end = at + length; end <= n && s[end-1] == s[at-1] && s[at:end] == s[at-length:at] {
 				token = token&^flags | isAgain
-				continue
+			} else {
+				token, length = v.longest(s[at:], n-at)
+				token |= isLongest
 			}
-			token, length = v.longest(s[at:], n-at)
-			token |= isLongest
-			continue
 		case token&isAgain != 0:
 			token, length = v.longest(s[at:], n-at)
 			token |= isLongest
-			continue
 		case length > 1 && known == nil:
 			token = v.made[token&^flags].shorter()
 			length = v.made[token].length()
-			continue
 		case length > 1:
-			if token = known.shorter(v, tokens, token); token != noToken {
-				length = v.made[token&^flags].length()
-				continue
+			if token, length = known.shorter(v, tokens, token); length == 0 {
+				dead[at/64] |= 1 << (at % 64) // which ends what was tried here
 			}
+		default:
+			dead[at/64] |= 1 << (at % 64)
+			token = tokens[len(tokens)-1]
+			if token&isFirst != 0 {
+				return nil, 0, false
+			}
+			tokens = tokens[:len(tokens)-1]
+			length = v.made[token&^flags].length()
+			at -= length
 		}
-		dead[at/64] |= 1 << (at % 64)
-		token = tokens[len(tokens)-1]
-		if token&isFirst != 0 {
-			return nil, 0, false
-		}
-		tokens = tokens[:len(tokens)-1]
-		length = v.made[token&^flags].length()
-		at -= length
 	}
 }
 
