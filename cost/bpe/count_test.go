@@ -128,7 +128,7 @@ func BenchmarkCount(b *testing.B) {
 	}
 }
 
-// noise is one unbroken run of letters that never repeats: the slowest text there is.
+// noise is one unbroken run of letters that never repeats, of all known texts the slowest.
 func noise(n int) string {
 	letters, state := make([]byte, n), uint32(1)
 	for i := range letters {
