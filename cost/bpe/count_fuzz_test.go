@@ -103,10 +103,12 @@ type pair struct {
 
 type pairs []pair
 
-func (p pairs) Len() int           { return len(p) }
-func (p pairs) Less(i, j int) bool { return p[i].rank < p[j].rank || p[i].rank == p[j].rank && p[i].at < p[j].at }
-func (p pairs) Swap(i, j int)      { p[i], p[j] = p[j], p[i] }
-func (p *pairs) Push(x any)        { *p = append(*p, x.(pair)) }
+func (p pairs) Len() int { return len(p) }
+func (p pairs) Less(i, j int) bool {
+	return p[i].rank < p[j].rank || p[i].rank == p[j].rank && p[i].at < p[j].at
+}
+func (p pairs) Swap(i, j int) { p[i], p[j] = p[j], p[i] }
+func (p *pairs) Push(x any)   { *p = append(*p, x.(pair)) }
 func (p *pairs) Pop() any {
 	last := (*p)[len(*p)-1]
 	*p = (*p)[:len(*p)-1]
