@@ -128,11 +128,12 @@ func (v *vocab) addLong() {
 		slots = slots[1:]
 		slot.tails++
 		place := v.tails[slot.tails>>8:][:slot.tails&255]
+		t := newTail(runOf(string(v.text(uint32(token))), n), n, uint32(token), v.word(uint32(token), 8))
 		i := len(place) - 1
-		for ; i > 0 && place[i-1].length() < n; i-- {
+		for ; i > 0 && place[i-1].key < t.key; i-- {
 			place[i] = place[i-1]
 		}
-		place[i] = tail{bytesOf(v.word(uint32(token), 8)), uint32(token)<<8 | uint32(n)}
+		place[i] = t
 	}
 }
 

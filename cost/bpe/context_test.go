@@ -55,6 +55,7 @@ func TestCountAllocatesNothing(t *testing.T) {
 		"prose":      strings.Repeat("Budgets are charged before the call is made, and settled once. ", 100),
 		"one piece":  strings.Repeat("ab", 5000),
 		"huge piece": strings.Repeat("\x00", 1_100_000),
+		"not valid":  strings.Repeat("hello \xff", 100_000),
 		"short runs": strings.Repeat("ab", 50) + "\n" + strings.Repeat("日本語", 30),
 	} {
 		if n := testing.AllocsPerRun(20, func() { enc.Count(text) }); n != 0 && !raceEnabled {

@@ -3,13 +3,13 @@ package bpe
 import (
 	"context"
 	"math"
-	"strings"
 	"unicode/utf8"
 )
 
 // Count returns the number of tokens of text. It takes time in proportion to
-// len(text), allocates nothing if the text is valid UTF-8, and may be called
-// from any number of goroutines.
+// len(text) and may be called from any number of goroutines. It allocates nothing
+// in the steady state: the memory for long pieces and for what is not valid UTF-8
+// is used again.
 func (e *Encoding) Count(text string) int64 {
 	n, _ := e.CountContext(context.Background(), text, math.MaxInt64)
 	return n
@@ -30,22 +30,26 @@ func (e *Encoding) CountContext(ctx context.Context, text string, most int64) (i
 	if least := int64(len(text)+longestToken-1) / longestToken; least > most {
 		return least, ctx.Err()
 	}
-	if !utf8.ValidString(text) {
-		text = toValid(text)
-	}
 	c := counting{ctx: ctx}
-	n, looked := int64(0), 0
-	for at := 0; at < len(text) && n <= most; {
+	if !utf8.ValidString(text) {
+		return e.countInvalid(text, most, &c), c.err
+	}
+	return e.count(text, len(text), most, &c), c.err
+}
+
+// count counts the pieces that begin before the place until.
+func (e *Encoding) count(text string, until int, most int64, c *counting) (n int64) {
+	for at, looked := 0, 0; at < until && n <= most; {
 		if at-looked >= bytesBetween {
 			if looked = at; c.ended() {
 				break
 			}
 		}
 		end := e.split(text, at)
-		n += int64(e.vocab.piece(text[at:], end-at, &c))
+		n += int64(e.vocab.piece(text[at:], end-at, c))
 		at = end
 	}
-	return n, c.err
+	return n
 }
 
 // bytesBetween is how often the context is looked at.
@@ -64,25 +68,4 @@ type counting struct {
 func (c *counting) ended() bool {
 	c.err = c.ctx.Err()
 	return c.err != nil
-}
-
-// toValid puts U+FFFD in the place of each byte that is not UTF-8.
-func toValid(text string) string {
-	var b strings.Builder
-	b.Grow(len(text) + len(text)/2)
-	valid := 0 // where what is not yet copied begins
-	for i := 0; i < len(text); {
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(text[i:])
-		}
-		if r == utf8.RuneError && size == 1 {
-			b.WriteString(text[valid:i])
-			b.WriteString("\ufffd")
-			valid = i + 1
-		}
-		i += size
-	}
-	b.WriteString(text[valid:])
-	return b.String()
 }

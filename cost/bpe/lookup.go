@@ -54,27 +54,64 @@ func (v *vocab) longestLong(s string, n int, w, hash uint64) (token uint32, leng
 			return 0, 0
 		}
 		if slot.is(w) {
-			return v.longestTail(v.tails[slot.tails>>8:][:slot.tails&255], s, n)
+			tails := v.tails[slot.tails>>8:][:slot.tails&255]
+			if len(tails) > few && w == uint64(s[0])*eachByte {
+				tails = ofRun(tails, s, n)
+			}
+			return v.longestTail(tails, s, n)
 		}
 	}
 }
 
-// longestTail finds the first of some tokens, all of which have the first 8
-// bytes of s, that has the next, too.
-func (v *vocab) longestTail(tails []tail, s string, n int) (token uint32, length int) {
-	const few = 8 // but there are dozens of runs of spaces, and of dashes
-	for half := len(tails) / 2; half > few/2 && tails[half].length() > n; half = len(tails) / 2 {
-		tails = tails[half:]
+// ofRun leaves out tails, all of which have the first 8 bytes of s, that begin with
+// a longer run than s, which are the first.
+//
+// Of spaces and dashes there are runs in dozens of lengths, alone and with
+// something behind them. What has something behind them begins s only if its run
+// is that of s, and what has nothing is shorter, so tails come by their run first.
+func ofRun(tails []tail, s string, n int) []tail {
+	key := highest(runOf(s, n), min(n, longestToken))
+	first := 0
+	for n := len(tails); n > 1; {
+		half := n / 2
+		if next := first + half; tails[next-1].key > key {
+			first = next
+		}
+		n -= half
 	}
+	return tails[first:]
+}
+
+// few is how many tails are looked at one by one.
+const few = 8
+
+// longestTail finds the first of some tails, all of which have the first 8 bytes
+// of s, that has the next, too.
+func (v *vocab) longestTail(tails []tail, s string, n int) (token uint32, length int) {
 	w := word(s, 8)
 	for i := range tails {
 		t := &tails[i]
-		token, length = t.token>>8, t.length()
+		token, length = t.token(), t.length()
 		if length <= n && t.is(upTo(w, min(length-8, 8))) && (length <= 16 || string(v.text(token)[16:]) == s[16:length]) {
 			return token, length
 		}
 	}
 	return 0, 0
+}
+
+// runOf returns the run of the first n bytes of s, which are more than 8.
+func runOf(s string, n int) (run int) {
+	w := word(s, 0)
+	if w != uint64(s[0])*eachByte {
+		return 0
+	}
+	most := min(n-7, longestRun)
+	for run = 1; run < most; run += 8 {
+		if others := w ^ word(s, 7+run); others != 0 {
+			return min(run+bits.TrailingZeros64(others)/8, most)
+		}
+	}
+	return most
 }
 
 // merged returns the token that two merge into, whose pairHash is given, or

@@ -49,20 +49,42 @@ func (v *vocab) longPiece(s string, n int, token uint32, length int, m *memory, 
 	}
 }
 
-// seams holds what goTogether said of some tokens. Where a long piece is hard to
-// merge, the same ones are tried again and again.
-type seams [1 << seamsBits]uint64 // both tokens, and then a bit that is set, and the answer
+// seams holds which token comes next, of those that are tried behind another,
+// each a beginning of the one before: a longer one was in vain. Where a long piece
+// is hard to merge, the same ones are tried again and again.
+type seams [1 << seamsBits]uint64 // both tokens, and the one that comes next
 
-const seamsBits = 12
+const (
+	seamsBits = 12
+	noShorter = 1<<tokenBits - 1 // more than tokens are numbered
+)
 
-func (s *seams) goTogether(v *vocab, l, r uint32) bool {
-	pair := halves(l&^flags, r&^flags)<<2 | 2
-	seam := &s[pair*odd1>>(64-seamsBits)]
-	if *seam&^1 != pair {
-		*seam = pair
-		if v.goTogether(l, r) {
-			*seam |= 1
+// shorter returns the longest beginning of token r, but r itself, that is a token
+// and goes with the last of tokens, and its length; length 0: there is none.
+func (s *seams) shorter(v *vocab, tokens []uint32, r uint32) (token uint32, length int) {
+	r &^= flags
+	if len(tokens) == 0 {
+		token = v.made[r].shorter()
+		return token, v.made[token].length()
+	}
+	l := tokens[len(tokens)-1]
+	pair := halves(l&^flags, r) << (64 - 2*tokenBits)
+	seam := &s[pair>>(64-2*tokenBits)*odd1>>(64-seamsBits)]
+	if (*seam^pair)>>(64-2*tokenBits) != 0 {
+		*seam = pair | uint64(v.shorter(l, r))
+	}
+	if token = uint32(*seam) & noShorter; token == noShorter {
+		return 0, 0
+	}
+	return token | isFitting, v.made[token].length()
+}
+
+// shorter is that of seams without them; noShorter: there is none.
+func (v *vocab) shorter(l, r uint32) uint32 {
+	for v.made[r].length() > 1 {
+		if r = v.made[r].shorter(); v.goTogether(l, r) {
+			return r
 		}
 	}
-	return *seam&1 != 0
+	return noShorter
 }

@@ -169,21 +169,35 @@ func TestTablesAreReproducible(t *testing.T) {
 
 // TestLongestToken compares with trying every length.
 func TestLongestToken(t *testing.T) {
-	v, random := vocabulary(t, "o200k_base"), rand.New(rand.NewPCG(3, 4))
-	tokens := make(map[string]bool)
-	for i := range v.size() {
-		tokens[v.bytesOf(uint32(i))] = true
-	}
-	for range 20_000 {
-		s := v.bytesOf(uint32(random.IntN(v.size())))
-		s = s[:1+random.IntN(len(s))] + v.bytesOf(uint32(random.IntN(v.size())))
-		n := 1 + random.IntN(len(s))
-		want := min(n, longestToken)
-		for !tokens[s[:want]] {
-			want--
+	for _, name := range Names() {
+		v, random := vocabulary(t, name), rand.New(rand.NewPCG(3, 4))
+		tokens := make(map[string]bool)
+		for i := range v.size() {
+			tokens[v.bytesOf(uint32(i))] = true
 		}
-		if token, got := v.longest(s, n); got != want || v.bytesOf(token) != s[:got] {
-			t.Fatalf("the first %d of %q begin with %q, want %q", n, s, s[:got], s[:want])
+		check := func(s string, n int) {
+			t.Helper()
+			want := min(n, longestToken)
+			for !tokens[s[:want]] {
+				want--
+			}
+			if token, got := v.longest(s, n); got != want || v.bytesOf(token) != s[:got] {
+				t.Fatalf("%s: the first %d of %q begin with %q, want %q", name, n, s, s[:got], s[:want])
+			}
+		}
+		for range 20_000 {
+			s := v.bytesOf(uint32(random.IntN(v.size())))
+			s = s[:1+random.IntN(len(s))] + v.bytesOf(uint32(random.IntN(v.size())))
+			check(s, 1+random.IntN(len(s)))
+		}
+		for _, char := range " -#/\t=*\n_.0~" {
+			for run := range 2 * longestToken {
+				for _, behind := range []string{"", "\n", "\r\n\r\n", "a", "/", "|", "---\n"} {
+					s := strings.Repeat(string(char), run) + behind + "  "
+					check(s, len(s))
+					check(s, 1+random.IntN(len(s)))
+				}
+			}
 		}
 	}
 }

@@ -62,8 +62,7 @@ func (v *vocab) merge(
 		if fits && len(tokens) > 0 {
 			switch last := tokens[len(tokens)-1]; {
 			case last&token&isAgain != 0: // it goes with itself
-			case known != nil && token&isLongest == 0:
-				fits = known.goTogether(v, last, token)
+			case token&isFitting != 0:
 			default:
 				fits = v.goTogether(last, token)
 			}
@@ -83,9 +82,13 @@ func (v *vocab) merge(
 		case token&isAgain != 0:
 			token, length = v.longest(s[at:], n-at)
 			token |= isLongest
-		case length > 1:
+		case length > 1 && known == nil:
 			token = v.made[token&^flags].shorter()
 			length = v.made[token].length()
+		case length > 1:
+			if token, length = known.shorter(v, tokens, token); length == 0 {
+				dead[at/64] |= 1 << (at % 64) // which ends what was tried here
+			}
 		default:
 			dead[at/64] |= 1 << (at % 64)
 			token = tokens[len(tokens)-1]
@@ -145,5 +148,6 @@ const (
 	isAgain   = 1 << 31
 	isLongest = 1 << 30
 	isFirst   = 1 << 29
-	flags     = isAgain | isLongest | isFirst
+	isFitting = 1 << 28
+	flags     = isAgain | isLongest | isFirst | isFitting
 )

@@ -18,7 +18,7 @@ type vocab struct {
 	short  hashTable[shortSlot] // those themselves
 	eight  bitFilter            // of the first 8 bytes of longer ones
 	long   hashTable[longSlot]  // where in tails longer ones are, by their first 8 bytes
-	tails  []tail               // those with the same 8 stand together, longest first
+	tails  []tail               // those with the same 8 stand together, in the order in which they are tried
 	met    bitFilter            // of the hashes in pairs
 	pairs  hashTable[uint32]    // tokens by their halves; 0, a single byte, is a free slot
 
@@ -63,10 +63,24 @@ type longSlot struct {
 // tail holds a token of more than 8 bytes.
 type tail struct {
 	eightBytes        // the next 8 of it, or what is left
-	token      uint32 // 256 times the token and its length
+	key        uint32 // its run, its length and the token, the last in 18 bits
 }
 
-func (t *tail) length() int { return int(t.token & 255) }
+func newTail(run, length int, token uint32, next uint64) tail {
+	return tail{bytesOf(next), uint32(run)<<26 | uint32(length)<<tokenBits | token}
+}
+
+func (t *tail) token() uint32 { return t.key & (1<<tokenBits - 1) }
+func (t *tail) length() int   { return int(t.key>>tokenBits) & 255 }
+
+// highest returns the highest key of a tail with that run and length.
+func highest(run, length int) uint32 {
+	return uint32(run)<<26 | uint32(length)<<tokenBits | (1<<tokenBits - 1)
+}
+
+// longestRun is the longest run that is told from longer ones. A text that begins
+// with 8 equal bytes or more has a run of 1 or more; all others have 0.
+const longestRun = 1<<6 - 1
 
 const longestToken = 128
 
