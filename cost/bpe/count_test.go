@@ -113,7 +113,7 @@ func BenchmarkCount(b *testing.B) {
 	}
 }
 
-// noise is one unbroken run of letters that never repeats, of all known texts the slowest.
+// noise is one unbroken run of letters that never repeats, as slow as any known text.
 func noise(n int) string {
 	letters, state := make([]byte, n), uint32(1)
 	for i := range letters {

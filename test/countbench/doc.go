@@ -25,7 +25,8 @@
 // that is present, and otherwise those of testdata, which are shorter. All of
 // them fit in the processor's caches together with what is needed to count
 // them; Go-never-seen does not: it goes through the source of Go's standard
-// library.
+// library. So does the English that hard texts are measured by: through what its
+// comments say.
 //
 // It needs a Unix, for getrusage.
 package countbench
