@@ -22,7 +22,8 @@ func TestSecretsStayIn(t *testing.T) {
 		return `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"` + prompt + `"}]` + members + `}`
 	}
 	leaky := fakeopenai.ErrorBody("Incorrect API key provided: "+harness.UpstreamKey+".", "invalid_request_error", "invalid_api_key")
-	up.Next(model,
+	up.Next(
+		model,
 		fakeopenai.Answer{Text: []string{completion}},
 		fakeopenai.Answer{Text: []string{completion}},
 		fakeopenai.Answer{Status: 401, Body: leaky},
