@@ -61,21 +61,6 @@ func (r *reader) picturesMember(name string) error {
 	}
 }
 
-// choice reads a word that selects, or null.
-func (r *reader) choice(take func(word string) error) error {
-	if null, err := r.null(); null || err != nil {
-		return err
-	}
-	if r.next() != '"' {
-		return r.wrongType("a string or null")
-	}
-	at, err := r.scalar()
-	if err != nil {
-		return err
-	}
-	return take(r.text(at))
-}
-
 // size reads how large a picture is to be: auto, or 1024x1536.
 func (r *reader) size(p *cost.Pictures, word string) error {
 	var ok bool

@@ -126,6 +126,21 @@ func (r *reader) keywords(part cost.Part, words ...string) error {
 	return r.array(func() error { return r.keyword(part, words...) })
 }
 
+// choice reads a word that selects, or null.
+func (r *reader) choice(take func(word string) error) error {
+	if null, err := r.null(); null || err != nil {
+		return err
+	}
+	if r.next() != '"' {
+		return r.wrongType("a string or null")
+	}
+	at, err := r.scalar()
+	if err != nil {
+		return err
+	}
+	return take(r.text(at))
+}
+
 // keyword reads any value and counts its strings, unless it is one of words, which select and are not billed.
 func (r *reader) keyword(part cost.Part, words ...string) error {
 	if r.next() != '"' {
@@ -143,23 +158,15 @@ func (r *reader) keyword(part cost.Part, words ...string) error {
 
 // serviceTier reads how fast and how surely the caller wants to be served, which is a matter of price.
 func (r *reader) serviceTier() error {
-	if null, err := r.null(); null || err != nil {
-		return err
-	}
-	if r.next() != '"' {
-		return r.wrongType("a string or null")
-	}
-	at, err := r.scalar()
-	if err != nil {
-		return err
-	}
-	switch tier := cost.ParseTier(r.text(at)); tier {
-	case cost.Unstated, cost.Standard, cost.Flex, cost.Priority:
-		r.req.Cost.Tier = tier
-		return nil
-	default:
-		return r.fail(CodeUnsupportedMember, `%s must be "auto", "default", "flex" or "priority": other tiers have other prices. Leave it out.`)
-	}
+	return r.choice(func(word string) error {
+		switch tier := cost.ParseTier(word); tier {
+		case cost.Unstated, cost.Standard, cost.Flex, cost.Priority:
+			r.req.Cost.Tier = tier
+			return nil
+		default:
+			return r.fail(CodeUnsupportedMember, `%s must be "auto", "default", "flex" or "priority": other tiers have other prices. Leave it out.`)
+		}
+	})
 }
 
 // stored reads the members that ask for work that outlives the call, or for what the provider has stored under the account
