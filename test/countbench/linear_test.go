@@ -105,6 +105,7 @@ func hostile(tb testing.TB, length int) []text {
 		{"padded-lines", repeat(strings.Repeat(" ", 107) + "\n")},
 		{"mixed-runs", repeat(strings.Repeat("#", 40) + strings.Repeat("/", 10) + strings.Repeat("#", 38) + "\t" +
 			strings.Repeat(" ", 121) + strings.Repeat("\t", 26) + "\n")},
+		{"other-mixed-runs", repeat("\n\n\t" + strings.Repeat(" ", 49) + strings.Repeat("~", 51) + "/////\n")},
 	}
 }
 
@@ -174,7 +175,7 @@ func BenchmarkGrowth(b *testing.B) {
 }
 
 // TestTimeIsLinear is the same with room for whatever else the machine does: the
-// slowest of them takes some eight times as long as English. Times
+// slowest of them takes some ten to fifteen times as long as English. Times
 // that grow with the square are thousands of times that.
 func TestTimeIsLinear(t *testing.T) {
 	const most = 40
