@@ -241,10 +241,23 @@ func TestAudioIsReadInBoundedTime(t *testing.T) {
 	}
 }
 
+// A box may be said to end in the middle of the head of one that it holds.
+func TestABoxThatEndsInAHead(t *testing.T) {
+	for _, inner := range []string{"free", "trak", "tfhd", "trun"} {
+		for size := uint32(8); size < 40; size++ {
+			file := box("ftyp") + u32(size) + "moov" + u32(1) + inner + u64(32) + strings.Repeat("x", 40)
+			if a := cost.AudioOfFile([]byte(file)); a.Milliseconds <= 0 {
+				t.Errorf("%s in %d bytes: %+v", inner, size, a)
+			}
+		}
+	}
+}
+
 func FuzzAudioOf(f *testing.F) {
 	for _, file := range []string{
 		wav(1, 1, 16_000, 16), wav(0xfffe, 2, 48_000, 24) + "abc", "ID3", "\xff\xfb", "", mpeg(0xfffb9000, 417, 2), id3(9) + flac(9, 9),
 		opus(1) + oggPage(1, 0, 1, "\x08o"), vorbis(5) + oggPage(5, 4, 9, "v"), mp4("mp4a", 1, 2, 3, 9), webm("A_OPUS", 9, block(0, "\x80", "\x08o")),
+		box("ftyp") + u32(16) + "moov" + u32(1) + "free" + u64(32) + "behind it",
 	} {
 		f.Add([]byte(file))
 	}

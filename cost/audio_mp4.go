@@ -60,7 +60,7 @@ func (m *mp4) boxes(from, to int64, depth int) {
 			}
 			size, head = int64(binary.BigEndian.Uint64(b[8:])), 16
 		}
-		if size < head {
+		if size < head || head > to-from { // what holds it may end before its head does
 			return
 		}
 		end := from + min(size, to-from)

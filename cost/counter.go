@@ -53,6 +53,26 @@ type counter struct {
 	encoding *bpe.Encoding
 }
 
+// larger is the larger of two counts, of which only that uses up what is left.
+func (c *counter) larger(one, other func() int64) int64 {
+	left := c.left
+	n := one()
+	if c.left < 0 {
+		return n
+	}
+	c.left = left
+	n = max(n, other())
+	c.left = min(c.left, left-n)
+	return n
+}
+
+// goOn counts whatever follows to its end, unless there is too much already.
+func (c *counter) goOn() {
+	if c.left >= 0 {
+		c.left = math.MaxInt64
+	}
+}
+
 func (c *counter) Count(text string) (n int64) {
 	if c.err == nil && c.left >= 0 {
 		n, c.err = c.recall.count(c.ctx, c.encoding, text, c.left)

@@ -56,12 +56,13 @@ func (e Estimate) Bound() Bound {
 	}
 }
 
-// Estimate is what r may use when it is sent to m. Text is counted with m's vocabulary, and multiplied by m.Ratio; chat overhead follows the
-// provider's published formula; functions count as the types that the provider makes of them, and schemas as their
-// compact JSON; images of known size follow the formula of m's family, others cost m.ImageTokens; audio counts by its
-// length; files count by their size; tools that the
-// provider runs count by what their results commonly add. Output is the caller's limit for each choice, or
-// m.DefaultOutput where there is none; pictures and speech follow from what is asked for. Sums saturate. It is safe for concurrent use and takes time in proportion to the text.
+// Estimate is what r may use when it is sent to m. Text is counted with m's vocabulary, and multiplied by m.Ratio; chat
+// overhead follows the provider's published formula; functions count as the types that the provider makes of them, and
+// schemas as their compact JSON; images of known size follow the formula of m's family, others cost m.ImageTokens; audio
+// counts by its length, files by their size; tools that the provider runs count by what their results commonly add, and by
+// what is read again with them. Output is the caller's limit for each choice, or m.DefaultOutput where there is none;
+// pictures and speech follow from what is asked for. Sums saturate. It is safe for concurrent use and takes time in
+// proportion to the text.
 func (e *Estimator) Estimate(r Request, m Model) Estimate {
 	est, _ := e.EstimateUpTo(context.Background(), r, m, math.MaxInt64)
 	return est
@@ -90,6 +91,7 @@ func (e *Estimator) EstimateUpTo(ctx context.Context, r Request, m Model, most i
 	est.scale(m.Ratio)
 	est.add(PartMessages, r.PromptIDs, Exact)
 	est.add(PartOther, r.TokenIDs, Exact)
+	counter.goOn()
 	n, basis := overhead(r, counter)
 	est.add(PartOverhead, n, basis)
 	for _, image := range r.Images {

@@ -45,6 +45,18 @@ func (q Quality) String() string {
 	return "other"
 }
 
+// among picks the figure that belongs to the quality. What is neither low nor medium is, or may be, high.
+func (q Quality) among(low, medium, high int64) int64 {
+	switch q {
+	case LowQuality:
+		return low
+	case MediumQuality:
+		return medium
+	default:
+		return high
+	}
+}
+
 const (
 	perPreview = 100 // tokens for each (OpenAI's guide to image generation)
 
@@ -85,14 +97,7 @@ func (p Pictures) dearestSize(tokens func(w, h int64) int64) (most int64) {
 // byRow is the table of OpenAI's guide to image generation as a formula, which meets all of its nine figures: a row of
 // tokens for each 64, 32 or 16 pixels of height, with a token at the end of each row.
 func (p Pictures) byRow(w, h int64) int64 {
-	side := int64(16)
-	switch p.Quality {
-	case LowQuality:
-		side = 64
-	case MediumQuality:
-		side = 32
-	default:
-	}
+	side := p.Quality.among(64, 32, 16)
 	return ceilDiv(h, side) * (ceilDiv(w, side) + 1)
 }
 
@@ -100,14 +105,7 @@ func (p Pictures) byRow(w, h int64) int64 {
 // 1382699): a grid whose longer side has 16, 48 or 96 tokens and whose shorter side has its share of them, rounded;
 // times one half, and a half for each two million pixels.
 func (p Pictures) byArea(w, h int64) int64 {
-	long := int64(96)
-	switch p.Quality {
-	case LowQuality:
-		long = 16
-	case MediumQuality:
-		long = 48
-	default:
-	}
+	long := p.Quality.among(16, 48, 96)
 	short := (2*long*min(w, h) + max(w, h)) / (2 * max(w, h))
 	return ceilDiv(long*short*(2_000_000+w*h), 4_000_000)
 }

@@ -185,7 +185,7 @@ func (a *absurdPrice) Error() string {
 
 func (a *absurdPrice) Unwrap() error { return a.err }
 
-// amount reads dollars for one unit of something as nano-dollars for a million, rounded up.
+// fileAmount reads dollars for one unit of something as nano-dollars for a million, rounded up.
 func fileAmount(name string, v any) (NanoUSD, error) {
 	r, err := fileNumber(name, v)
 	if err != nil {
@@ -218,6 +218,7 @@ func lastDigit(v any) *big.Rat {
 	return r
 }
 
+// fileNumber reads a number exactly.
 func fileNumber(name string, v any) (*big.Rat, error) {
 	number, ok := v.(json.Number)
 	if !ok {

@@ -67,6 +67,21 @@ func TestEstimateUpTo(t *testing.T) {
 			}
 		}
 	}
+	// What is left is enough for the text, but not for what is counted beside it.
+	for i, tool := range []string{
+		`{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"string","description":"what to look for"}}}}`,
+		`{"name":"f","parameters":{"type":"object","properties":{"a":{"type":"string","description":"what to look for"}}}}`,
+		`{"name":"now"}`, // whose rendering is longer than its JSON
+	} {
+		r := Request{Messages: 1, Text: []Text{{S: "Be brief and kind."}}, FirstSystem: 1, Tools: []string{tool}}
+		m := Model{Encoding: "o200k_base", KnownEncoding: i == 0}
+		full := NewEstimator().Estimate(r, m)
+		for most := full.ByPart[PartMessages] + full.ByPart[PartTools]; most < full.Input+100; most++ {
+			if got, err := NewEstimator().EstimateUpTo(t.Context(), r, m, most); err != nil || got != full {
+				t.Errorf("up to %d: %+v, want %+v (%v)", most, got, full, err)
+			}
+		}
+	}
 	if got, _ := NewEstimator().EstimateUpTo(t.Context(), Request{Text: []Text{{S: long}}}, Model{Encoding: "o200k_base"}, 100); got.Input > 200 {
 		t.Errorf("%d tokens were counted, where more than 100 are too many", got.Input)
 	}

@@ -7,7 +7,7 @@ import (
 
 // tools counts the definitions and the choice among them. For models of before gpt-4o the older form is known to be the
 // one; for all others the newer one is taken.
-func (e *Estimate) tools(r Request, m Model, counter Counter) {
+func (e *Estimate) tools(r Request, m Model, counter *counter) {
 	basis := Formula
 	if !m.KnownEncoding {
 		basis = Approximate
@@ -16,7 +16,10 @@ func (e *Estimate) tools(r Request, m Model, counter Counter) {
 	case !ok:
 		e.add(PartTools, saturatingMul(verbatim(r.Tools, counter), longRendering), Approximate)
 	case !m.KnownEncoding: // others commonly show their models the JSON
-		e.add(PartTools, max(verbatim(r.Tools, counter), counter.Count(shown)+counter.Count(rest)), Approximate)
+		e.add(PartTools, counter.larger(
+			func() int64 { return verbatim(r.Tools, counter) },
+			func() int64 { return counter.Count(shown) + counter.Count(rest) },
+		), Approximate)
 	default:
 		e.add(PartTools, counter.Count(shown), basis)
 		e.add(PartTools, counter.Count(rest), Approximate)

@@ -91,10 +91,11 @@ func (x *exchange) meter(ctx context.Context, request *wire.Request, body []byte
 		}
 		var err error
 		x.estimate, err = x.server.options.Estimator.EstimateUpTo(ctx, request.Cost, x.facts, most)
-		x.fitHosted(request.Cost.MostHosted > 0)
+		x.partial = x.estimate.Input > most
+		x.fitHosted(request.Cost)
 		return err
 	}
-	x.estimate = known.estimate
+	x.estimate, x.partial = known.estimate, known.partial
 	if x.began.Before(known.until) {
 		x.server.metrics.earlyRetries.WithLabelValues(x.caller.name).Inc()
 	}
@@ -113,7 +114,7 @@ func (x *exchange) hopeless(r cost.Request) error {
 	least = min(least, x.facts.Ratio.Of(least)) // a vocabulary of which the text has fewer tokens
 	for _, b := range x.draws.budgets {
 		if need := b.reserve(cost.Bound{Input: least}, x.facts.Price); need > b.limit.Capacity() {
-			x.estimate = cost.Estimate{Input: least}
+			x.estimate, x.partial = cost.Estimate{Input: least}, true
 			return x.neverFits(b, need)
 		}
 	}

@@ -54,9 +54,12 @@ func (x *exchange) boundTokens() int64 {
 
 // fitHosted decides how often the provider may run tools for a call that does not say: as often as is usual, but no more than
 // fits the smallest budget when it is full, for a default must not lock small keys out. It is written into the request.
-func (x *exchange) fitHosted(limited bool) {
+func (x *exchange) fitHosted(r cost.Request) {
+	limited := r.MostHosted > 0
 	fits := func(e cost.Estimate) bool {
-		e.MaxOutput = x.least * x.choices
+		if !r.HasMaxOutput {
+			e.MaxOutput = x.least * x.choices
+		}
 		for _, b := range x.draws.budgets {
 			if b.reserve(e.Bound(), x.facts.Price) > b.limit.Capacity() {
 				return false

@@ -28,6 +28,7 @@ type exchange struct {
 	facts      cost.Model
 	estimate   cost.Estimate
 	mayRunLess bool  // the provider may run tools more than once, and the caller does not say how often
+	partial    bool  // the prompt was not counted to its end, as no budget could hold it
 	inserts    bool  // the caller set no output limit and a budget needs one
 	inserted   int64 // the limit spliced in for each choice
 	stream     bool

@@ -11,20 +11,24 @@ import (
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
-// serverWith is a server for one caller with that limit.
-func serverWith(t *testing.T, sentence string) *Server {
+// serverWith is a server for one caller with these limits.
+func serverWith(t *testing.T, sentences ...string) *Server {
 	t.Helper()
 	catalog, err := cost.DefaultCatalog()
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, problem := limit.Parse(sentence, time.UTC)
-	if problem != nil {
-		t.Fatal(problem)
+	var limits []limit.Limit
+	for _, sentence := range sentences {
+		l, problem := limit.Parse(sentence, time.UTC)
+		if problem != nil {
+			t.Fatal(problem)
+		}
+		limits = append(limits, l)
 	}
 	memory := limiter.NewMemory()
 	policy, err := NewPolicy(Spec{
-		Keys:      []KeySpec{{Name: "alice", Hashes: [][32]byte{{1}}, Limits: []limit.Limit{l}}},
+		Keys:      []KeySpec{{Name: "alice", Hashes: [][32]byte{{1}}, Limits: limits}},
 		Upstreams: []UpstreamSpec{{Name: "up", URL: "http://up.test/v1"}}, Models: []ModelSpec{{Pattern: "*", Upstream: "up"}},
 	}, memory, catalog)
 	if err != nil {
@@ -67,6 +71,7 @@ func TestHowOftenTheProviderMayRunTools(t *testing.T) {
 		"as usual":               {"1m tokens in total", free, []int64{3, 3}},
 		"what fits":              {"30k tokens in total", free, []int64{2, 0}},
 		"once, where no more is": {"60k tokens in total", free, []int64{3, 1, 0}},
+		"beside its own output":  {"30k tokens in total", strings.Replace(free, "100", "8000", 1), []int64{1}},
 		"as the caller says":     {"60k tokens in total", limited, []int64{2, 2, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -29,10 +29,12 @@ type memoKey struct {
 
 type memoEntry struct {
 	estimate cost.Estimate
+	partial  bool      // it was not counted to its end, as no budget could hold it
 	until    time.Time // when the refusal said to come back
 }
 
-// recall returns what is known of a body, and forgets it: if it is refused again, it is remembered again.
+// recall returns what is known of a body, and forgets it: if it is refused again, it is remembered again. A body that was
+// not counted to its end is known only as long as no budget can hold what was: limits may have ended meanwhile.
 func (m *memo) recall(x *exchange, body []byte) (memoEntry, bool) {
 	m.mu.Lock()
 	none := m.of[x.caller.name] == 0
@@ -47,7 +49,7 @@ func (m *memo) recall(x *exchange, body []byte) (memoEntry, bool) {
 	if ok {
 		m.forgetLocked(key)
 	}
-	return e, ok
+	return e, ok && (!e.partial || e.estimate.Input > x.inputThatFits())
 }
 
 // remember keeps a refused exchange's estimate. When the memo is full some other entry makes room; which one does not matter.
@@ -70,7 +72,7 @@ func (m *memo) remember(x *exchange, body []byte) {
 	if _, ok := m.known[key]; !ok {
 		m.of[key.caller]++
 	}
-	m.known[key] = memoEntry{estimate: x.refused.estimate, until: x.began.Add(x.refused.promised)}
+	m.known[key] = memoEntry{estimate: x.refused.estimate, partial: x.partial, until: x.began.Add(x.refused.promised)}
 }
 
 func (m *memo) forgetLocked(key memoKey) {

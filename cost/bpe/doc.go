@@ -36,12 +36,14 @@
 // # Time and memory
 //
 // The time is linear. A place at which no token led on is marked and never tried again, tokens are at most 128 bytes
-// long, and the splitters look at each byte a bounded number of times. Random letters and bytes take some
-// six times as long as English prose; the hardest texts known, runs of several signs in turns, up to twenty times. The longest token at a place is looked up, not searched for:
-// those of up to 8 bytes by their bytes, longer ones in a short list of those that begin with the same 8, where runs of one
-// byte are found by their length (lookup.go), and small filters answer most questions with no before a large table is
-// touched (filter.go). Most pairs of tokens need no look at all: behind the longest token at a place there is nothing it
-// could have been merged with. In a long piece, which token was tried next behind another is remembered (memory.go).
+// long, and the splitters look at each byte a bounded number of times. Random letters and bytes take some six times as long
+// as English prose; the hardest texts known, runs of several signs in turns, up to twenty times.
+//
+// The longest token at a place is looked up, not searched for: those of up to 8 bytes by their bytes, longer ones in a short
+// list of those that begin with the same 8, where runs of one byte are found by their length (lookup.go), and small filters
+// answer most questions with no before a large table is touched (filter.go). Most pairs of tokens need no look at all:
+// behind the longest token at a place there is nothing it could have been merged with. In a long piece, which token was
+// tried next behind another is remembered (memory.go).
 //
 // Tables are made from the embedded vocabularies when an encoding is first asked for: about 12 MB for o200k_base and half
 // of that for cl100k_base. Counting allocates nothing in the steady state, however long the text: a piece of more than 64

@@ -143,7 +143,8 @@ func (v *vocab) goTogether(l, r uint32) bool {
 }
 
 // What merge notes with a token: that it was tried again, being the one before;
-// that it is the longest where it stands; that those before it were left behind.
+// that it is the longest where it stands; that those before it were left behind;
+// that it is known to go with the one before.
 const (
 	isAgain   = 1 << 31
 	isLongest = 1 << 30

@@ -1,11 +1,11 @@
-// Package wire knows OpenAI's chat completion formats: it reads requests, splices named changes into them, and reads
-// answers while they pass by. It knows no HTTP, no budgets and no keys.
+// Package wire knows OpenAI's formats: it reads requests to every endpoint that costs something, splices named changes into
+// them, and reads the answers to chats while they pass by. It knows no HTTP, no budgets and no keys.
 //
-// The words it uses: a request body is read by ReadChat into a Request; an Edit is a named splice into its bytes; an
-// Answer is an upstream's body on its way to the caller, with a Report of what went by; an Error is a refusal in
-// OpenAI's shape.
+// The words it uses: a request body is read into a Request, by the dialect of its Endpoint or as a form; an Edit is a named
+// splice into its bytes; an Answer is an upstream's body on its way to the caller, with a Report of what went by; an Error
+// is a refusal in OpenAI's shape.
 //
-//	req, err := wire.ReadChat(body)       // strict: what we read is what the provider will read
+//	req, err := wire.Read(wire.Chat, contentType, body) // strict: what we read is what the provider will read
 //	body = req.Edit(wire.Edits{IncludeUsage: true})
 //	…
 //	answer := wire.NewAnswer(resp.Body, wire.AnswerOptions{Stream: req.Stream, Withhold: !req.IncludeUsage, Count: count})

@@ -105,6 +105,13 @@ func TestReadCollectsWhatTheCallMayCost(t *testing.T) {
 				},
 			},
 		},
+		"a shell that is said to be local elsewhere": {
+			Responses, `{"model":"m","input":"x","tools":[{"type":"shell","container":{"type":"local"}},{"environment":{"type":"local"},"type":"custom"},{"type":"shell"}]}`,
+			cost.Request{
+				Text: texts("user", "x"), Messages: 1, Hosted: []cost.Hosted{{Type: "shell"}, {Type: "shell"}},
+				Tools: []string{`{"type":"shell","container":{"type":"local"}}`, `{"environment":{"type":"local"},"type":"custom"}`, `{"type":"shell"}`},
+			},
+		},
 		"a search in a namespace": {
 			Responses, `{"model":"m","input":"x","tools":[{"type":"namespace","tools":[{"type":"web_search"}]}]}`,
 			cost.Request{

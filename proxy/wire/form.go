@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -92,14 +93,21 @@ func (f *formReader) next() (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	content := f.body[at.start:at.end]
-	if part.FileName() != "" {
-		if !f.form.file(f, name, content) {
-			return false, badRequest(CodeInvalidForm, name, fmt.Sprintf("The form has a file in the field %q, which takes none.", name))
-		}
+	// What a file's field holds is a file, be it named or not: some servers take an empty name for one, too.
+	if f.form.file(f, name, f.body[at.start:at.end]) {
 		return true, nil
 	}
+	if namesFile(part) {
+		return false, badRequest(CodeInvalidForm, name, fmt.Sprintf("The form has a file in the field %q, which takes none.", name))
+	}
 	return true, f.text(name, at)
+}
+
+// namesFile reports whether a part says that it is a file, under whatever name.
+func namesFile(part *multipart.Part) bool {
+	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
+	_, named := params["filename"]
+	return named || err != nil
 }
 
 // place finds where the content of a part stands in the body. A form that is not written as every client writes it, with
@@ -139,7 +147,7 @@ func (f *formReader) nameOf(part *multipart.Part) (string, error) {
 		}
 		return "", badRequest(CodeInvalidForm, "", fmt.Sprintf("A field of the form has the header %q, which this proxy does not take, or has it twice.", header))
 	}
-	if name == "" || strings.Contains(part.Header.Get("Content-Disposition"), "*") {
+	if name == "" || encodedName.MatchString(part.Header.Get("Content-Disposition")) {
 		return "", badRequest(CodeInvalidForm, "", "A field of the form has no plain name.")
 	}
 	if _, known := f.form.shape.exact[name]; !known {
@@ -153,6 +161,9 @@ func (f *formReader) nameOf(part *multipart.Part) (string, error) {
 	f.seen[name] = true
 	return name, nil
 }
+
+// encodedName is a field's name as RFC 2231 has it, which few servers read. The name of a file may be written so.
+var encodedName = regexp.MustCompile(`(?i)(?:^|[;\s])name\*`)
 
 // text reads a field that is not a file.
 func (f *formReader) text(name string, at span) error {

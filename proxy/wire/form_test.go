@@ -132,6 +132,8 @@ func TestReadFormRefuses(t *testing.T) {
 		"something before":     {as(contentType, "preamble\r\n"+string(whole)), CodeInvalidForm, ""},
 		"an encoding":          {as(contentType, changed("\r\n\r\nm", "\r\nContent-Transfer-Encoding: base64\r\n\r\nbQ==")), CodeInvalidForm, ""},
 		"a name in RFC 2231":   {as(contentType, changed(`name="model"`, `name*=UTF-8''model`)), CodeInvalidForm, ""},
+		"a file in no name":    {as(contentType, strings.Replace(changed(`name="model"`, `name="x"; filename=""`), "\r\nm\r\n", "\r\nm\r\n", 1)), CodeInvalidForm, "x"},
+		"another name encoded": {as(contentType, changed(`name="model"`, `name="x"; NAME*=UTF-8''model`)), CodeInvalidForm, ""},
 		"two names":            {as(contentType, changed(`name="model"`, `name="x"; name="model"`)), CodeInvalidForm, ""},
 		"no name":              {as(contentType, changed(`; name="model"`, ``)), CodeInvalidForm, ""},
 		"a model in a file":    {fields("model", "@m", "file", "@x"), CodeInvalidForm, "model"},
@@ -158,6 +160,21 @@ func TestReadFormRefuses(t *testing.T) {
 				t.Errorf("got code %q, param %q, want %q, %q (%s)", e.Code, e.Param, c.code, c.param, e.Message)
 			}
 		})
+	}
+}
+
+// A recording counts, whatever is said of the name of its file.
+func TestAFormsFileNeedsNoName(t *testing.T) {
+	contentType, body := aForm(t, "model", "m", "file", "@"+aSecond())
+	for _, name := range []string{``, `; filename=""`, `; filename="a*b.wav"`, `; filename*=UTF-8''gr%C3%BC%C3%9Fe.wav`} {
+		req, err := Read(Transcriptions, contentType, bytes.Replace(body, []byte(`; filename="a"`), []byte(name), 1))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if a := req.Cost.Audio; len(a) != 1 || a[0].Milliseconds != 1000 {
+			t.Errorf("%s: %+v", name, a)
+		}
 	}
 }
 

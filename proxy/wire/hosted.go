@@ -17,14 +17,14 @@ var callersTools = []string{"function", "custom", "local_shell", "apply_patch", 
 
 // responseTools reads the tool definitions, those of tools that the provider runs included.
 func (r *reader) responseTools() error {
-	where := ""
+	var elsewhere, where string
 	return r.toolList(responseToolShape, func(kind *string, name string) error {
 		switch name {
 		case "type":
 			return r.toolKind(kind)
 		case "container":
-			return r.container(&where)
-		case "environment":
+			return r.container(&elsewhere)
+		case "environment": // of a shell
 			return r.container(&where)
 		case "vector_store_ids":
 			return r.stored(name)
