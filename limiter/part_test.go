@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/rand/v2"
-	"runtime"
 	"strconv"
 	"sync"
 	"testing"
@@ -192,33 +191,49 @@ func TestPartsUnderWay(t *testing.T) {
 // into another: it must wait, and go where the names went.
 func TestBothPartsOfAMergeAreGone(t *testing.T) {
 	for side := range uint64(2) {
-		f := NewMemory().Family(FamilyOptions{Rule: Total{Limit: 1}})
-		d := &f.directory
-		p := d.lockAt(0)
-		d.split(p, 0)
-		p.mu.Unlock()
-		name := ""
-		for i := 0; maphash.String(f.seed, name)&1 != side; i++ {
-			name = strconv.Itoa(i)
+		pause := time.Millisecond
+		for !mergeMeetsANewName(t, side, pause) {
+			pause *= 2
 		}
-		beside := d.at(side)
-		d.mu.Lock() // the merge gets as far as this
-		go func() {
-			p := d.lockAt(1 - side)
-			d.thin(p, 1-side, func(*Budget) bool { return true })
-			p.mu.Unlock()
-		}()
-		for beside.mu.TryLock() {
-			beside.mu.Unlock()
-			runtime.Gosched()
-		}
-		made := make(chan *Budget)
-		go func() { made <- f.Budget(name) }()
-		time.Sleep(20 * time.Millisecond) // that it waits for a lock nothing can see; if it does not yet, less is tested
-		d.mu.Unlock()
-		if b := <-made; f.find(name) != b {
-			t.Fatalf("side %d: the name is lost", side)
-		}
-		f.check(t)
 	}
+}
+
+// mergeMeetsANewName reports whether the merge had come as far as it should
+// within a pause. If not, nothing was tested: looking whether a part is locked
+// locks it, and a merge that finds it so leaves it alone.
+func mergeMeetsANewName(t *testing.T, side uint64, pause time.Duration) bool {
+	f := NewMemory().Family(FamilyOptions{Rule: Total{Limit: 1}})
+	d := &f.directory
+	p := d.lockAt(0)
+	d.split(p, 0)
+	p.mu.Unlock()
+	name := ""
+	for i := 0; maphash.String(f.seed, name)&1 != side; i++ {
+		name = strconv.Itoa(i)
+	}
+	beside := d.at(side)
+	var merging sync.WaitGroup
+	defer merging.Wait()
+	d.mu.Lock() // the merge gets as far as this
+	merging.Go(func() {
+		p := d.lockAt(1 - side)
+		d.thin(p, 1-side, func(*Budget) bool { return true })
+		p.mu.Unlock()
+	})
+	time.Sleep(pause)
+	if beside.mu.TryLock() {
+		beside.mu.Unlock()
+		d.mu.Unlock()
+		return false
+	}
+	made := make(chan *Budget)
+	go func() { made <- f.Budget(name) }()
+	time.Sleep(20 * time.Millisecond) // that it waits for a lock nothing can see; if it does not yet, less is tested
+	d.mu.Unlock()
+	if b := <-made; f.find(name) != b {
+		t.Fatalf("side %d: the name is lost", side)
+	}
+	merging.Wait()
+	f.check(t)
+	return true
 }
