@@ -112,6 +112,9 @@ func TestRestoreMisuse(t *testing.T) {
 		if err := m.Restore(b, nil); !errors.Is(err, limiter.ErrMisuse) {
 			t.Errorf("restore, %s: %v", name, err)
 		}
+		if err := m.Correct(b, time.Now(), 1); !errors.Is(err, limiter.ErrMisuse) {
+			t.Errorf("correct, %s: %v", name, err)
+		}
 	}
 	b := m.Budget("b", rule)
 	if err := m.Restore(b, []limiter.Spend{ago(0, 1), ago(0, -1)}); !errors.Is(err, limiter.ErrMisuse) || !strings.Contains(err.Error(), `"b"`) {
