@@ -27,7 +27,7 @@ upstreams: { up: { url: "`+up.URL+`/v1" } }
 keys: { carol: { hash: "`+hashOf(key)+`", limits: ["1000 tokens each month", "2 at once"] } }
 `)
 	spec, _ := compileTest(t, config)
-	app, err := newApp(config, spec, slog.New(slog.DiscardHandler))
+	app, err := newApp(t.Context(), config, spec, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

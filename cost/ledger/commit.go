@@ -14,6 +14,8 @@ const (
 	slowRetry   = time.Second
 	commitTime  = 30 * time.Second // for one attempt
 	lastChances = 10 * time.Second // for what is left when Run ends
+	mostPruned  = 200              // exchanges dropped at a time: a few milliseconds
+	pruneEvery  = time.Minute
 )
 
 // Run commits what is queued until ctx ends, then what is left. An error says how many rows are lost, as the ledger could not be
@@ -31,6 +33,7 @@ func (w *Writer) Run(ctx context.Context) error {
 		case <-tick.C:
 			w.commitNext(ctx, true)
 		}
+		w.prune(ctx)
 		if rest := w.options.Gap - time.Since(began); rest > 0 {
 			select {
 			case <-ctx.Done():
@@ -135,6 +138,20 @@ func (w *Writer) persist(ctx context.Context, g *group) error {
 			return err
 		case <-time.After(wait):
 		}
+	}
+}
+
+// prune drops a few rows that are too old. Between two commits there is time for that, and more are dropped than come.
+func (w *Writer) prune(ctx context.Context) {
+	if w.options.Keep == 0 || w.failing.Load() != nil || time.Since(w.pruned) < pruneEvery {
+		return
+	}
+	n, err := w.store.Prune(ctx, time.Now().Add(-w.options.Keep), mostPruned)
+	if err != nil && ctx.Err() == nil {
+		w.options.Log.Error("prune ledger", "error", err)
+	}
+	if err != nil || n < mostPruned {
+		w.pruned = time.Now()
 	}
 }
 

@@ -22,6 +22,7 @@ type Options struct {
 	Gap        time.Duration // between the beginnings of two commits, so that a busy ledger is written in larger groups; zero means 2 ms
 	Patience   time.Duration // how long a ticket waits; zero means 5 s
 	RollEvery  time.Duration // how long the sums may be behind the rows; zero means a second
+	Keep       time.Duration // rows of exchanges that ended longer ago are dropped; zero means never
 	Log        *slog.Logger  // nil: nothing is logged
 }
 
@@ -42,6 +43,7 @@ type Writer struct {
 	open   *openSet
 	roll   *Roll
 	rolled time.Time
+	pruned time.Time // when there was last nothing to drop
 	names  names
 	adopt  []int  // slots of dead writers
 	kept   *group // that could not be written before Run was told to end
