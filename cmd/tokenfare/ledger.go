@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -84,10 +86,14 @@ func (d *decoder) keep(n *yaml.Node) time.Duration {
 	return time.Duration(days) * 24 * time.Hour
 }
 
+// dataVariable names the environment variable that says in which directory the ledger is kept by default: where the
+// configuration's own is read-only, as in a container.
+const dataVariable = "TOKENFARE_DATA"
+
 // ledgerDefaults fills in what the configuration leaves open.
 func (c *Config) ledgerDefaults(d *decoder) {
 	if !c.ledgerSaid {
-		c.Ledger.URL = "sqlite:" + d.path(defaultLedger)
+		c.Ledger.URL = "sqlite:" + d.path(filepath.Join(os.Getenv(dataVariable), defaultLedger))
 	}
 	if c.Ledger.Keep == 0 {
 		c.Ledger.Keep = defaultKeep

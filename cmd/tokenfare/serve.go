@@ -27,6 +27,9 @@ const serveHelp = `Run the proxy.
       With one. It is read again on SIGHUP and when its content changes; a file with mistakes keeps
       the running configuration and says so. What was consumed survives a reload.
 
+What is spent is recorded in the ledger: usage.db beside the configuration, or in the directory that TOKENFARE_DATA names, or
+where the configuration says. Budgets are rebuilt from it at the next start.
+
 SIGTERM and Ctrl-C let running calls end (timeouts.drain), then exit 0. A second signal ends them.
 
 Flags:
