@@ -6,7 +6,8 @@ RUN go mod download
 COPY . .
 ARG VERSION=
 # Static, without paths of the build machine. timetzdata puts the time zones into the binary, for "each day" and "each month".
-RUN CGO_ENABLED=0 go build -trimpath -tags timetzdata -ldflags "-s -w -X main.version=${VERSION}" -o /out/tokenfare ./cmd/tokenfare && mkdir /out/data
+RUN CGO_ENABLED=0 go build -trimpath -tags timetzdata -ldflags "-s -w -X main.version=${VERSION}" -o /out/tokenfare ./cmd/tokenfare
+RUN mkdir /out/data
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
