@@ -23,12 +23,24 @@ const (
 func (w *Writer) Run(ctx context.Context) error {
 	tick := time.NewTicker(w.options.RollEvery)
 	defer tick.Stop()
+	patient := time.NewTimer(0) // for rows that nobody waits for
+	defer patient.Stop()
+	running := true
 	for {
 		began := time.Now()
 		select {
 		case <-ctx.Done():
 			return w.finish(context.WithoutCancel(ctx))
 		case <-w.wake:
+			w.commitNext(ctx, false)
+		case <-w.later:
+			if !running {
+				patient.Reset(w.options.Late)
+				running = true
+			}
+			continue
+		case <-patient.C:
+			running = false
 			w.commitNext(ctx, false)
 		case <-tick.C:
 			w.commitNext(ctx, true)
