@@ -167,10 +167,14 @@ func (w *Writer) prune(ctx context.Context) {
 	}
 }
 
-// try makes one attempt. A store that hangs must not hold up the others for ever.
+// try makes one attempt. A store that is too slow counts as one that cannot be written, and one that hangs is given up.
 func (w *Writer) try(ctx context.Context, g *group) error {
 	ctx, cancel := context.WithTimeout(ctx, commitTime)
 	defer cancel()
+	slow := time.AfterFunc(w.options.Patience, func() {
+		w.failed(fmt.Errorf("a commit takes longer than %s", w.options.Patience))
+	})
+	defer slow.Stop()
 	return w.store.Commit(ctx, &g.batch)
 }
 
