@@ -26,6 +26,8 @@ type Policy struct {
 	catalog   *cost.Catalog
 	zone      *time.Location
 	help      string
+
+	from, until time.Time // the extras that hold are the same in between; zero: for ever
 }
 
 // caller is who a key names.
@@ -36,7 +38,7 @@ type caller struct {
 	models    []string
 	budgets   []*budget // its own, then its groups'
 	tooLongAs string
-	bodies    bodyGate // request bodies in memory
+	bodies    *bodyGate // request bodies in memory
 }
 
 // upstreamEntry is an upstream with what this package keeps about it.
@@ -49,7 +51,8 @@ type upstreamEntry struct {
 }
 
 // NewPolicy compiles s. The counters of its limits are taken from l under names made of owner, unit, scope, kind and period, so
-// that a limit that moves or changes its amount keeps what was consumed. Every mistake is reported in one error.
+// that a limit that moves or changes its amount keeps what was consumed. Every mistake is reported in one error. Extras hold as of
+// now; a [Server] that runs the policy minds their dates.
 func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
 	b := policyBuilder{policy: &Policy{
 		callers: map[[sha256.Size]byte]*caller{}, upstreams: map[string]*upstreamEntry{},
@@ -60,7 +63,9 @@ func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
 	}
 	b.upstreams(s.Upstreams)
 	b.routes(s.Models)
-	b.callers(s.Keys, b.groups(s.Groups))
+	now := time.Now()
+	b.callers(s.Keys, b.groups(s.Groups), now)
+	b.policy.bound(now)
 	if len(b.problems) > 0 {
 		return nil, errors.Join(b.problems...)
 	}
@@ -149,12 +154,13 @@ func members(g GroupSpec, byName map[string]GroupSpec, seen map[string]bool) []s
 	return keys
 }
 
-func (b *policyBuilder) callers(specs []KeySpec, pools map[string][]*budget) {
+func (b *policyBuilder) callers(specs []KeySpec, pools map[string][]*budget, now time.Time) {
 	for _, s := range specs {
 		c := &caller{
 			name: s.Name, disabled: s.Disabled, expires: s.Expires, models: s.Models, tooLongAs: s.TooLongAs,
-			budgets: b.budgets(keyOwner(s.Name), s.Limits),
+			budgets: b.budgets(keyOwner(s.Name), s.Limits), bodies: new(bodyGate),
 		}
+		b.raise(s, c.budgets, now)
 		c.budgets = append(c.budgets, pools[s.Name]...)
 		for _, pool := range pools["*"] {
 			if !slices.Contains(c.budgets, pool) {
