@@ -121,9 +121,9 @@ func TestARaisedLimitFallsBackByItself(t *testing.T) {
 				`key alice, budget "100 tokens each month" raised by 50 tokens until 2000-01-11 and by 7 tokens until 2000-01-21 of your team's proxy (not OpenAI's): Limit 157, Used 120, Requested 58.`)
 		}
 		both()
-		time.Sleep(10*24*time.Hour - 1)
+		time.Sleep(10*24*time.Hour - time.Nanosecond)
 		both()
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		shows(0, 13, "key alice: 100 tokens each month, raised by 7 tokens until 2000-01-21",
 			`key alice, budget "100 tokens each month" raised by 7 tokens until 2000-01-21 of your team's proxy (not OpenAI's): Limit 107, Used 120, Requested 58.`)
 		time.Sleep(15 * 24 * time.Hour)
