@@ -126,6 +126,7 @@ func (s *Server) routes() chi.Router {
 			r.Method(http.MethodPost, "/v1/chat/completions", s.handle(s.chat))
 			r.Method(http.MethodGet, "/v1/models", s.handle(s.listModels))
 			r.Method(http.MethodGet, "/v1/models/*", s.handle(s.getModel))
+			r.Method(http.MethodGet, "/v1/usage", s.handle(s.usage))
 		})
 	})
 	return r
