@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/limiter"
 	limitmetrics "github.com/tokenfare/tokenfare/limiter/metrics"
 	"github.com/tokenfare/tokenfare/proxy/limit"
@@ -19,6 +20,7 @@ type budget struct {
 	extra  *extra          // nil: nothing ever raises it
 	rule   limiter.Rule    // nil for "per request" limits, which count nothing
 	handle *limiter.Budget // likewise
+	entry  ledger.Budget   // as the ledger knows it; likewise
 
 	series *limitmetrics.Series // set by the server that runs the policy
 }

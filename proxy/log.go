@@ -21,6 +21,7 @@ import (
 func (s *Server) finish(rec *record, r *http.Request) {
 	now := time.Now()
 	s.metrics.finished(rec, now)
+	s.recordRefusal(rec)
 	log := s.options.Log
 	if !log.Enabled(r.Context(), slog.LevelInfo) {
 		return
@@ -28,7 +29,7 @@ func (s *Server) finish(rec *record, r *http.Request) {
 	attrs := make([]slog.Attr, 0, 24)
 	attrs = append(
 		attrs,
-		slog.String("id", rec.id),
+		slog.String("id", rec.id.String()),
 		slog.String("key", rec.key),
 		slog.String("method", shorten(r.Method, 20)),
 		slog.String("path", knownPath(r)),

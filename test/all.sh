@@ -22,10 +22,22 @@ install() {
 	fi
 }
 
+# install_postgres: the server without the cluster that the package makes and starts for itself: tests make their own.
+install_postgres() (
+	without=/etc/postgresql-common/createcluster.d/tokenfare-test.conf
+	if [ "$(id -u)" = 0 ]; then
+		mkdir -p "${without%/*}"
+		echo "create_main_cluster = false" >"$without"
+		trap 'rm -f "$without"' EXIT # it is about this installation alone
+	fi
+	install postgresql
+)
+
 node_major() { node --version 2>/dev/null | sed 's/^v\([0-9]*\).*/\1/'; }
 
 command -v gcc >/dev/null || install gcc libc6-dev # the race detector needs a C compiler
 command -v npm >/dev/null || install nodejs npm
+command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || install_postgres
 
 say "npm ci"
 npm ci --prefix test/node --no-audit --no-fund --loglevel=error

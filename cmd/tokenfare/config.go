@@ -21,6 +21,7 @@ type Config struct {
 	Keys      []KeyConfig
 	Groups    []GroupConfig
 	Store     StoreConfig
+	Ledger    LedgerConfig
 	Prices    string         // path of a price file; empty: the built-in list alone
 	Unpriced  proxy.Unpriced // what models cost whose price is not known
 	Learned   bool           // calls without an output limit are given what the model's answers have been content with
@@ -34,6 +35,8 @@ type Config struct {
 	root     *source
 	watched  []string  // every file and include glob the configuration was read from
 	includes []written // globs, relative to the main file
+
+	ledgerSaid bool // the configuration says where the ledger is, or that there is none
 
 	listenAt, adminAt, maxBufferedAt, pricesAt place
 }

@@ -247,6 +247,7 @@ func TestAnchorsMayRepeatAValue(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	c := parseTest(t, `
+ledger: none
 upstreams:
   openai: { url: https://api.openai.com/v1, limits: [100k tokens per minute] }
 models:

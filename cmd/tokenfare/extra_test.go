@@ -16,13 +16,14 @@ import (
 func TestADateInTheFilePassesWhileItRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		config := parseTest(t, fmt.Sprintf(`
+ledger: none
 timezone: America/New_York
 upstreams: { up: { url: "http://127.0.0.1:1/v1" } }
 plans: { team: [1000 tokens each month] }
 keys: { alice: { hash: "sha256:%x", plan: team, extra: [+500 tokens until 2000-01-02] } }
 `, sha256.Sum256([]byte("tf-alice"))))
 		spec, _ := compileTest(t, config)
-		app, err := newApp(config, spec, slog.New(slog.DiscardHandler))
+		app, err := newApp(t.Context(), config, spec, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

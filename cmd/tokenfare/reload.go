@@ -84,6 +84,10 @@ func (r *reloader) reload(why string) {
 		r.refuse(why, err)
 		return
 	}
+	if err := r.app.restore(context.Background(), policy); err != nil {
+		r.refuse(why, err)
+		return
+	}
 	r.app.server.SetPolicy(policy)
 	r.app.reloads.WithLabelValues("ok").Inc()
 	for _, w := range warnings {
@@ -112,6 +116,7 @@ func restartNeeded(old, fresh *Config) []string {
 	changed("admin", old.Admin != fresh.Admin)
 	changed("tls", (old.TLS == nil) != (fresh.TLS == nil) || old.TLS != nil && *old.TLS != *fresh.TLS)
 	changed("store", old.Store != fresh.Store)
+	changed("ledger", old.Ledger != fresh.Ledger)
 	changed("max_body", old.MaxBody != fresh.MaxBody)
 	changed("max_buffered", old.MaxBuffered != fresh.MaxBuffered)
 	a, b := old.Timeouts, fresh.Timeouts

@@ -36,14 +36,23 @@ var binary = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// Main runs the tests and removes what the harness built. Call it from TestMain.
+// Main runs the tests, removes what the harness built and stops the Postgres server that they shared. Call it from
+// TestMain.
 func Main(m *testing.M) int {
 	defer func() {
 		if dir, err := directory(); err == nil {
 			os.RemoveAll(dir)
 		}
 	}()
-	return m.Run()
+	shared.main = true
+	status := m.Run()
+	if shared.server != nil {
+		if err := shared.server.discard(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			status = max(status, 1)
+		}
+	}
+	return status
 }
 
 // Binary is the path of the built program; the test fails when it does not build.

@@ -1,0 +1,84 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+)
+
+// dialect is SQLite's way, for one file.
+type dialect struct {
+	path string
+	held *fileLock // nil: to read only
+}
+
+// Numbered reports false: SQLite takes question marks.
+func (dialect) Numbered() bool { return false }
+
+// Claim gives the one slot there is to whoever has the lock. Whoever had it before is dead.
+func (d dialect) Claim(context.Context, *sql.DB) (slot int, dead []int, err error) {
+	if d.held == nil {
+		return 0, nil, errors.New("BUG: a ledger that was opened to read is to be written")
+	}
+	return 0, []int{0}, nil
+}
+
+// Reading is a transaction that reads, which SQLite isolates as it is.
+func (dialect) Reading() *sql.TxOptions { return nil }
+
+// Explain says what a person can do about an error.
+func (d dialect) Explain(err error) error { return explain(d.path, err) }
+
+// versioned keeps the version of the schema where SQLite has a place for it.
+type versioned struct{}
+
+// SchemaVersion reads it.
+func (versioned) SchemaVersion(ctx context.Context, tx *sql.Tx) (version int, err error) {
+	err = tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	return version, err
+}
+
+// SetSchemaVersion writes it.
+func (versioned) SetSchemaVersion(ctx context.Context, tx *sql.Tx, version int) error {
+	_, err := tx.ExecContext(ctx, "PRAGMA user_version = "+strconv.Itoa(version))
+	return err
+}
+
+// fileLock keeps a second writer away: a lock on a file beside the ledger, which the system takes off when the process ends,
+// however it ends. The file holds the number of the process, for messages alone, and stays.
+type fileLock struct{ *flock.Flock }
+
+func lock(path string) (*fileLock, error) {
+	l := flock.New(path+".lock", flock.SetPermissions(0o600))
+	got, err := l.TryLock()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("lock ledger: %w; its directory must exist and be writable", err)
+	case !got:
+		who := "another process"
+		if text, err := os.ReadFile(path + ".lock"); err == nil && strings.TrimSpace(string(text)) != "" {
+			who = "process " + strings.TrimSpace(string(text))
+		}
+		return nil, fmt.Errorf("open ledger %s: %w: %s has it open. Stop that one, or give this one a ledger of its own; several can share one in Postgres", path, ledger.ErrLocked, who)
+	}
+	_ = os.WriteFile(path+".lock", []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600) // who has it is only good to know
+	return &fileLock{l}, nil
+}
+
+func (l *fileLock) release() { _ = l.Unlock() }
+
+// Close lets the next writer in.
+func (d dialect) Close() error {
+	if d.held == nil {
+		return nil
+	}
+	return d.held.Unlock()
+}

@@ -1,0 +1,199 @@
+// Package sqlite keeps a ledger in one file, for a single process that writes and any number that read.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/cost/ledger/sqlstore"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// application is what the file says it is: "tkfa" in ASCII, see the pragma application_id of SQLite.
+const application = 0x746b6661
+
+// Open opens the ledger at path to write, makes it if there is nothing yet, and brings an older one up to date. Until the
+// store is closed, no other process can open it so: the error matches [ledger.ErrLocked]. A file that is there and is no
+// ledger is left alone: the error matches [ledger.ErrCorrupt].
+func Open(ctx context.Context, path string) (*sqlstore.Store, error) {
+	held, err := lock(path)
+	if err != nil {
+		return nil, err
+	}
+	store, err := open(ctx, path, held)
+	if err != nil {
+		held.release()
+		return nil, err
+	}
+	return store, nil
+}
+
+func open(ctx context.Context, path string, held *fileLock) (*sqlstore.Store, error) {
+	if err := ensure(ctx, path); err != nil {
+		return nil, err
+	}
+	write, err := connect(path, false)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := sqlstore.Migrate(ctx, write, versioned{}, sqlstore.Migrations(migrations, "migrations")); err != nil {
+		write.Close()
+		return nil, fmt.Errorf("open ledger %s: %w", path, explain(path, err))
+	}
+	read, err := connect(path, true)
+	if err != nil {
+		write.Close()
+		return nil, err
+	}
+	return sqlstore.New(dialect{path, held}, write, read), nil
+}
+
+// OpenReader opens the ledger at path to read, whether or not another process writes to it.
+func OpenReader(ctx context.Context, path string) (*sqlstore.Store, error) {
+	if err := check(ctx, path); err != nil {
+		return nil, err
+	}
+	read, err := connect(path, true)
+	if err != nil {
+		return nil, err
+	}
+	return sqlstore.New(dialect{path: path}, read, read), nil
+}
+
+// connect opens the file. Every commit is on the disk when it returns: synchronous=FULL waits for the write-ahead log.
+func connect(path string, reading bool) (*sql.DB, error) {
+	options := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(wal)", "synchronous(full)", "temp_store(memory)", "cache_size(-16000)"}}
+	if reading {
+		options = url.Values{"_pragma": {"busy_timeout(10000)", "query_only(1)", "temp_store(memory)", "cache_size(-16000)"}}
+	} else {
+		options.Set("_txlock", "immediate")
+	}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+options.Encode())
+	if err != nil {
+		return nil, fmt.Errorf("open ledger %s: %w", path, err)
+	}
+	if !reading {
+		db.SetMaxOpenConns(1)
+	}
+	return db, nil
+}
+
+// ensure makes the file if there is none. It is made whole under another name: should this process die meanwhile, or the disk
+// be full, there is no ledger rather than half of one.
+func ensure(ctx context.Context, path string) error {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return check(ctx, path)
+	}
+	for _, left := range []string{"-wal", "-shm", "-journal"} {
+		if _, err := os.Stat(path + left); err == nil {
+			return fmt.Errorf("open ledger %s: %w: the file is gone, but %s is there; restore both from a backup, or move that away to begin anew",
+				path, ledger.ErrCorrupt, filepath.Base(path)+left)
+		}
+	}
+	fresh := path + ".new"
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("make ledger: %w", err)
+	}
+	file, err := os.OpenFile(fresh, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // who spent what is nobody else's business
+	if err != nil {
+		return fmt.Errorf("make ledger: %w; the directory must exist and be writable", err)
+	}
+	file.Close()
+	if err := fill(ctx, fresh); err != nil {
+		os.Remove(fresh)
+		return fmt.Errorf("make ledger %s: %w", path, err)
+	}
+	if err := os.Rename(fresh, path); err != nil {
+		return fmt.Errorf("make ledger: %w", err)
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// fill makes a ledger of an empty file.
+func fill(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?_pragma=synchronous(extra)")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", application)); err != nil {
+		return err
+	}
+	_, err = sqlstore.Migrate(ctx, db, versioned{}, sqlstore.Migrations(migrations, "migrations"))
+	return err
+}
+
+// syncDir makes a new name in a directory outlast a power loss.
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("make ledger: %w", err)
+	}
+	defer dir.Close()
+	_ = dir.Sync() // not every file system can
+	return nil
+}
+
+// check reports what is wrong with a file that should be a ledger. It changes nothing.
+func check(ctx context.Context, path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("open ledger %s: there is none yet; `tokenfare serve` makes it", path)
+	case err != nil:
+		return fmt.Errorf("open ledger: %w", err)
+	case info.IsDir():
+		return fmt.Errorf("open ledger %s: this is a directory; name a file in it", path)
+	case info.Size() == 0:
+		return fmt.Errorf("open ledger %s: %w: the file is empty. If there never was a ledger, remove it; else restore it from a backup", path, ledger.ErrCorrupt)
+	}
+	db, err := connect(path, true)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var id, version int
+	if err := db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
+		return fmt.Errorf("open ledger %s: %w", path, explain(path, err))
+	}
+	if id != application {
+		return fmt.Errorf("open ledger %s: %w: it is another program's database; name another file", path, ledger.ErrCorrupt)
+	}
+	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return fmt.Errorf("open ledger %s: %w", path, explain(path, err))
+	}
+	if newest := len(sqlstore.Migrations(migrations, "migrations")); version > newest {
+		return fmt.Errorf("open ledger %s: %w: its schema has version %d, and the newest known here is %d", path, ledger.ErrNewer, version, newest)
+	}
+	return nil
+}
+
+// explain says what a person can do about an error of SQLite's.
+func explain(path string, err error) error {
+	known, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	switch known.Code() & 0xff {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%w: %s is left as it is; restore it from a backup, or move it away to begin a new ledger, with budgets as if nothing had been spent: %w", ledger.ErrCorrupt, path, err)
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("the disk of %s is full: %w", path, err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return fmt.Errorf("%s, its directory and %s-wal must be writable: %w", path, filepath.Base(path), err)
+	}
+	return err
+}

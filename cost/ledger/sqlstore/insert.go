@@ -1,0 +1,42 @@
+package sqlstore
+
+import (
+	"context"
+	"strings"
+)
+
+// bulk inserts rows into one table, many with each statement: a statement costs a round trip to Postgres, and in SQLite
+// most of a row's time.
+type bulk struct {
+	table, columns, conflict string
+	width                    int
+	args                     []any
+}
+
+// The sizes of statements, so that few of them need to be prepared. 32 rows of the widest table stay far below the number
+// of placeholders that SQLite (32,766) and Postgres (65,535) take.
+var bulkSizes = [...]int{32, 8, 1}
+
+func newBulk(table, columns, conflict string, rows int) *bulk {
+	width := strings.Count(columns, ",") + 1
+	return &bulk{table: table, columns: columns, conflict: conflict, width: width, args: make([]any, 0, rows*width)}
+}
+
+func (b *bulk) add(row ...any) { b.args = append(b.args, row...) }
+
+// flush inserts what was added.
+func (b *bulk) flush(ctx context.Context, t *tx) error {
+	for _, size := range bulkSizes {
+		for n := size * b.width; len(b.args) >= n; b.args = b.args[n:] {
+			if _, err := t.exec(ctx, b.statement(size), b.args[:n]...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *bulk) statement(rows int) string {
+	row := "(" + strings.Repeat("?, ", b.width-1) + "?)"
+	return "INSERT INTO " + b.table + " (" + b.columns + ") VALUES " + strings.Repeat(row+", ", rows-1) + row + " " + b.conflict
+}

@@ -1,0 +1,186 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+)
+
+// snapshot is a transaction that reads.
+type snapshot struct {
+	tx    *sql.Tx
+	store *Store
+
+	budgets map[int64]ledger.Budget // nil until they are read
+	numbers map[string]int64        // of budgets, by name
+	series  map[int64]ledger.Series // nil until they are read
+	tail    *tail                   // nil until it is read
+}
+
+// Snapshot begins a transaction that reads.
+func (s *Store) Snapshot(ctx context.Context) (ledger.Snapshot, error) { return s.snapshot(ctx) }
+
+func (s *Store) snapshot(ctx context.Context) (*snapshot, error) {
+	tx, err := s.read.BeginTx(ctx, s.dialect.Reading())
+	if err != nil {
+		return nil, fmt.Errorf("read ledger: %w", s.dialect.Explain(err))
+	}
+	return &snapshot{tx: tx, store: s}, nil
+}
+
+// Close ends it.
+func (r *snapshot) Close() error {
+	if err := r.tx.Rollback(); err != nil {
+		return fmt.Errorf("read ledger: %w", r.store.dialect.Explain(err))
+	}
+	return nil
+}
+
+// each runs a query and calls f for each of its rows.
+func (r *snapshot) each(ctx context.Context, f func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := r.tx.QueryContext(ctx, r.store.place(query), args...)
+	if err != nil {
+		return r.explain(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return err
+		}
+	}
+	return r.explain(rows.Err())
+}
+
+func (r *snapshot) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("read ledger: %w", r.store.dialect.Explain(err))
+}
+
+// Hours reads the hourly sums.
+func (r *snapshot) Hours(ctx context.Context, q ledger.HourQuery, each func(ledger.Hour, ledger.Sums) error) error {
+	roll, err := r.roll(ctx)
+	if err != nil {
+		return err
+	}
+	var by []string
+	column := func(wanted bool, name, otherwise string) string {
+		if !wanted {
+			return otherwise
+		}
+		by = append(by, name)
+		return name
+	}
+	query := "SELECT " + strings.Join([]string{
+		column(q.Hour, "hour", "0"), column(q.Series, "series", "0"), column(q.Model, "model", "''"), column(q.Model, "served", "''"), column(q.Label, "label", "''"),
+	}, ", ")
+	query += ", CAST(SUM(" + strings.ReplaceAll(sumColumns, ", ", ") AS BIGINT), CAST(SUM(") + ") AS BIGINT) FROM hours WHERE hour >= ? AND hour < ?"
+	if len(by) > 0 {
+		query += " GROUP BY " + strings.Join(by, ", ")
+	}
+	err = r.each(ctx, func(rows *sql.Rows) error {
+		var h ledger.Hour
+		var s ledger.Sums
+		var series int64
+		var requests sql.NullInt64 // the one row of no rows
+		err := rows.Scan(&h.Start, &series, &h.Model, &h.Served, &h.Label, &requests, nullable{&s.Failed}, nullable{&s.Unreported}, nullable{&s.Counted}, nullable{&s.Retries},
+			nullable{&s.Input}, nullable{&s.CachedInput}, nullable{&s.CacheWrite}, nullable{&s.Output}, nullable{&s.Reasoning}, nullable{&s.Images}, nullable{&s.Milliseconds}, nullable{&s.Characters}, nullable{(*int64)(&s.Cost)})
+		if err != nil || !requests.Valid {
+			return r.explain(err)
+		}
+		s.Requests = requests.Int64
+		h.Series = r.series[series]
+		return each(h, s)
+	}, query, ledger.HourOf(q.From), ledger.HourOf(q.To))
+	if err != nil {
+		return err
+	}
+	for h, s := range roll.Hours {
+		if h.Start >= ledger.HourOf(q.From) && h.Start < ledger.HourOf(q.To) {
+			if err := each(q.Only(h), *s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// nullable reads NULL as 0.
+type nullable struct{ n *int64 }
+
+func (n nullable) Scan(v any) error {
+	var null sql.NullInt64
+	if err := null.Scan(v); err != nil {
+		return err
+	}
+	*n.n = null.Int64
+	return nil
+}
+
+// Refusals reads those of some hours.
+func (r *snapshot) Refusals(ctx context.Context, from, to time.Time, each func(ledger.Refusal) error) error {
+	return r.each(ctx, func(rows *sql.Rows) error {
+		var f ledger.Refusal
+		if err := rows.Scan(&f.Hour, &f.Key, &f.Model, &f.Code, &f.N); err != nil {
+			return r.explain(err)
+		}
+		return each(f)
+	}, `SELECT hour, key_name, model, code, n FROM refusals WHERE hour >= ? AND hour < ?`, ledger.HourOf(from), ledger.HourOf(to))
+}
+
+// Notices reads all that are kept.
+func (r *snapshot) Notices(ctx context.Context) (list []ledger.Notice, err error) {
+	err = r.each(ctx, func(rows *sql.Rows) error {
+		var n ledger.Notice
+		if err := rows.Scan(&n.Budget, &n.Period, &n.At); err != nil {
+			return r.explain(err)
+		}
+		list = append(list, n)
+		return nil
+	}, `SELECT budget, ends, threshold FROM notices`)
+	return list, err
+}
+
+// Kept is the instant from which on rows are kept.
+func (r *snapshot) Kept(ctx context.Context) (time.Time, error) {
+	var micros int64
+	err := r.tx.QueryRowContext(ctx, `SELECT value FROM facts WHERE name = 'kept'`).Scan(&micros)
+	return time.UnixMicro(micros), r.explain(err)
+}
+
+// names reads what numbers stand for.
+func (r *snapshot) names(ctx context.Context) error {
+	if r.series != nil {
+		return nil
+	}
+	r.budgets, r.numbers = map[int64]ledger.Budget{}, map[string]int64{}
+	err := r.each(ctx, func(rows *sql.Rows) error {
+		var id int64
+		var b ledger.Budget
+		if err := rows.Scan(&id, &b.Name, &b.Unit); err != nil {
+			return r.explain(err)
+		}
+		r.budgets[id], r.numbers[b.Name] = b, id
+		return nil
+	}, `SELECT id, name, unit FROM budgets`)
+	if err != nil {
+		return err
+	}
+	series := map[int64]ledger.Series{}
+	err = r.each(ctx, func(rows *sql.Rows) error {
+		var id int64
+		var s ledger.Series
+		if err := rows.Scan(&id, &s.Key, &s.Groups, &s.Endpoint, &s.Upstream); err != nil {
+			return r.explain(err)
+		}
+		series[id] = s
+		return nil
+	}, `SELECT id, key_name, group_names, endpoint, upstream FROM series`)
+	r.series = series
+	return err
+}

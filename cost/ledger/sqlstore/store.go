@@ -1,0 +1,139 @@
+// Package sqlstore keeps a ledger in a database that speaks SQL. The statements are those that SQLite and Postgres have in
+// common; what differs, a [Dialect] says.
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+)
+
+// Dialect is what a database does its own way.
+type Dialect interface {
+	// Numbered says that placeholders are $1, $2 … rather than question marks.
+	Numbered() bool
+	// Claim takes a writer's slot for as long as the store is open, and names those whose writers are dead, its own among
+	// them. It returns an error that matches [ledger.ErrLocked] if there is none to be had.
+	Claim(ctx context.Context, db *sql.DB) (slot int, dead []int, err error)
+	// Reading are the options of a transaction that reads everything as of one instant.
+	Reading() *sql.TxOptions
+	// Explain puts a database's error into words of a person who can do something about it. The original stays in its chain.
+	Explain(err error) error
+	// Close gives the slot back, after the database was closed.
+	Close() error
+}
+
+// Store is a [ledger.Store].
+type Store struct {
+	dialect     Dialect
+	write, read *sql.DB
+
+	mu         sync.Mutex // one writes at a time; guards all below
+	statements map[string]*sql.Stmt
+	known      interned
+}
+
+// New keeps a ledger in a database whose schema is there. Through write one transaction is made at a time.
+func New(d Dialect, write, read *sql.DB) *Store {
+	return &Store{dialect: d, write: write, read: read, statements: map[string]*sql.Stmt{}, known: newInterned()}
+}
+
+// Close closes the database.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, statement := range s.statements {
+		statement.Close()
+	}
+	return errors.Join(s.write.Close(), s.read.Close(), s.dialect.Close())
+}
+
+// place puts the database's own placeholders into a statement.
+func (s *Store) place(statement string) string {
+	if !s.dialect.Numbered() {
+		return statement
+	}
+	var b strings.Builder
+	for n := 1; ; n++ {
+		before, after, found := strings.Cut(statement, "?")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		b.WriteString("$" + strconv.Itoa(n))
+		statement = after
+	}
+}
+
+// transact runs f in a transaction that writes.
+func (s *Store) transact(ctx context.Context, what string, f func(*tx) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	raw, err := s.write.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, s.dialect.Explain(err))
+	}
+	t := &tx{Tx: raw, store: s, fresh: newInterned()}
+	err = f(t)
+	if err == nil {
+		err = raw.Commit()
+	}
+	if err != nil {
+		_ = raw.Rollback() // the first error is the one to tell
+		return fmt.Errorf("%s: %w", what, s.dialect.Explain(err))
+	}
+	s.known.take(t.fresh)
+	s.prepare(ctx, t.wanted)
+	return nil
+}
+
+// tx is a transaction that writes, with what it has looked up so far.
+type tx struct {
+	*sql.Tx
+	store  *Store
+	fresh  interned // known once the transaction is committed
+	wanted []string // statements that are not prepared yet
+}
+
+// exec runs a statement that is used again and again.
+func (t *tx) exec(ctx context.Context, statement string, args ...any) (sql.Result, error) {
+	prepared, err := t.prepared(ctx, statement) //nolint:sqlclosecheck // closed with the transaction, or with the store
+	if err != nil {
+		return nil, err
+	}
+	return prepared.ExecContext(ctx, args...)
+}
+
+func (t *tx) queryRow(ctx context.Context, statement string, args ...any) *sql.Row {
+	return t.QueryRowContext(ctx, t.store.place(statement), args...)
+}
+
+// prepared returns a statement that is prepared once for the connection that writes. The first time that is for this
+// transaction alone: beside it there is no connection to prepare anything on.
+func (t *tx) prepared(ctx context.Context, statement string) (*sql.Stmt, error) {
+	if known := t.store.statements[statement]; known != nil {
+		return t.StmtContext(ctx, known), nil
+	}
+	t.wanted = append(t.wanted, statement)
+	return t.PrepareContext(ctx, t.store.place(statement))
+}
+
+// prepare prepares what the next transactions will want, too.
+func (s *Store) prepare(ctx context.Context, statements []string) {
+	for _, statement := range statements {
+		if s.statements[statement] != nil {
+			continue
+		}
+		if prepared, err := s.write.PrepareContext(ctx, s.place(statement)); err == nil { //nolint:sqlclosecheck // closed with the store
+			s.statements[statement] = prepared
+		}
+	}
+}
+
+var _ ledger.Store = (*Store)(nil)

@@ -1,0 +1,139 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Store keeps the rows of a ledger. Its methods may be called from any number of goroutines, those that write from one at a
+// time.
+type Store interface {
+	// Resume takes a writer's slot and tells what that writer's last life left behind, and what writers left that are no
+	// longer alive. The slot is the store's until Close.
+	Resume(ctx context.Context) (*Past, error)
+	// Commit writes a batch, all of it or nothing, and returns when it is durable. A batch with the number of one that was
+	// committed already changes nothing, so a commit whose outcome is unknown can be tried again.
+	Commit(ctx context.Context, b *Batch) error
+	// Prune drops at most that many of the oldest exchanges that ended before an instant and are in the sums, and returns how
+	// many it dropped.
+	Prune(ctx context.Context, before time.Time, most int) (int, error)
+	// Snapshot reads the ledger as it is at one instant. Close it.
+	Snapshot(ctx context.Context) (Snapshot, error)
+	Close() error
+}
+
+// Errors of stores, for errors.Is.
+var (
+	// ErrLocked says that another process writes to the ledger.
+	ErrLocked = errors.New("another process writes to this ledger")
+	// ErrCorrupt says that what should be a ledger cannot be read as one. It is never replaced by a new one.
+	ErrCorrupt = errors.New("this is no ledger, or a damaged one")
+	// ErrNewer says that a newer program has written the ledger.
+	ErrNewer = errors.New("this ledger was made by a newer version of this program")
+)
+
+// Past is what a writer finds when it starts.
+type Past struct {
+	Slot       int
+	Batch      int64        // number of the last batch committed for that slot
+	Last       ID           // the largest ID in the ledger
+	Dead       []int        // slots of writers that are no longer alive, but this one's
+	Tail       []Exchange   // ended, and not in the sums yet, of this slot and those of the dead
+	Corrected  []Correction // likewise
+	Unfinished []Exchange   // begun and never ended, by writers that are no longer alive
+}
+
+// Batch is what one commit writes.
+type Batch struct {
+	Slot        int
+	Number      int64 // one more than the last
+	Begins      []*Begin
+	Draws       []*Draw
+	Ends        []*End // in the order of their Seq
+	Corrections []*Correction
+	Refusals    []Refusal // to be added to what was counted
+	Prices      []PriceCard
+	Notices     []Notice
+	Oldest      ID    // of this writer's exchanges that are open after this batch; 0: there is none
+	Rolled      *Roll // what is added to the sums; nil: nothing
+	Adopted     []int // slots of dead writers, of whose rows the last are in Rolled, and whose open exchanges are in Ends
+}
+
+// Notice says that somebody was told, once in a period, how much of a budget is used.
+type Notice struct {
+	Budget string // its name
+	Period int64  // Unix seconds at which it ends; 0: it has no end
+	At     string // "80%"
+}
+
+// Snapshot reads a ledger. It is for one goroutine.
+type Snapshot interface {
+	// Hours reads the hourly sums of exchanges that began from one instant up to another, both at full hours, with what is not
+	// in the store's own sums yet. Names that are not wanted are empty, and the sums go over all of them.
+	Hours(ctx context.Context, q HourQuery, each func(Hour, Sums) error) error
+	// Refusals reads those of the same hours.
+	Refusals(ctx context.Context, from, to time.Time, each func(Refusal) error) error
+	// Spends reads what budgets were charged. Exchanges that never ended count as reserved.
+	Spends(ctx context.Context, wants []Want, each func(i int, at time.Time, n int64) error) error
+	// Slots reads the sums that are kept of what budgets were charged in an interval, with what is not in the store's own
+	// sums yet.
+	Slots(ctx context.Context, from, to time.Time, each func(Slot, int64) error) error
+	// Ended reads the exchanges whose end rows were recorded in an interval, in that order.
+	Ended(ctx context.Context, from, to time.Time, each func(*Exchange) error) error
+	// Began reads the exchanges that began in an interval, in that order.
+	Began(ctx context.Context, from, to time.Time, each func(*Exchange) error) error
+	// Corrections reads those of the exchanges that began in an interval.
+	Corrections(ctx context.Context, from, to time.Time, each func(*Correction) error) error
+	// Find reads one exchange; nil if there is none, or its rows are no longer kept.
+	Find(ctx context.Context, id ID) (*Exchange, error)
+	// Unfinished reads the exchanges that have no end row.
+	Unfinished(ctx context.Context) ([]Exchange, error)
+	// Kept is the instant from which on the rows of all exchanges are kept that ended.
+	Kept(ctx context.Context) (time.Time, error)
+	// Notices reads all that are kept.
+	Notices(ctx context.Context) ([]Notice, error)
+	Close() error
+}
+
+// HourQuery says which hourly sums are wanted.
+type HourQuery struct {
+	From, To time.Time // To is not part of it
+
+	// What the sums are to be told apart by.
+	Hour, Series, Model, Label bool
+}
+
+// Only returns h without the names that are not wanted.
+func (q HourQuery) Only(h Hour) Hour {
+	if !q.Hour {
+		h.Start = 0
+	}
+	if !q.Series {
+		h.Series = Series{}
+	}
+	if !q.Model {
+		h.Model, h.Served = "", ""
+	}
+	if !q.Label {
+		h.Label = ""
+	}
+	return h
+}
+
+// Want says what is to be known of a budget to rebuild it.
+type Want struct {
+	Budget string
+	Since  time.Time // the zero time: ever
+	Detail Detail
+}
+
+// Detail is how exactly the instants of what was charged are wanted.
+type Detail uint8
+
+// The details.
+const (
+	Sum    Detail = iota // one sum, dated to Since
+	ByRow                // each charge at its own instant, if it is not older than an hour; older ones by slot
+	BySlot               // sums of a quarter of an hour, each dated to its end
+)

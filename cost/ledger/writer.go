@@ -1,0 +1,240 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ErrUnavailable says that the ledger cannot be written to, and why. Nothing new should be spent meanwhile.
+var ErrUnavailable = errors.New("the ledger cannot be written")
+
+// Options are what a [Writer] is made of.
+type Options struct {
+	// Serve goes on while the ledger cannot be written: tickets do not fail, and what does not fit in MostQueued rows is lost,
+	// counted and logged. Without it, admission is to stop as long as [Writer.Err] is not nil.
+	Serve      bool
+	MostQueued int           // rows kept in memory while the ledger cannot be written and Serve is set; zero means 100,000
+	Gap        time.Duration // between the beginnings of two commits, so that a busy ledger is written in larger groups; zero means 2 ms
+	Patience   time.Duration // how long a ticket waits; zero means 5 s
+	RollEvery  time.Duration // how long the sums may be behind the rows; zero means a second
+	Keep       time.Duration // rows of exchanges that ended longer ago are dropped; zero means never
+	Log        *slog.Logger  // nil: nothing is logged
+}
+
+// Writer queues rows and commits them in groups. Its methods are safe for concurrent use and never wait for the store.
+type Writer struct {
+	options Options
+	store   Store
+	ids     *IDs
+	slot    int
+
+	mu   sync.Mutex
+	next *group // being filled; guarded by mu
+
+	wake chan struct{} // holds one: there is something in next
+
+	// Belongs to Run.
+	number int64
+	open   *openSet
+	roll   *Roll
+	rolled time.Time
+	pruned time.Time // when there was last nothing to drop
+	names  names
+	adopt  []int  // slots of dead writers
+	kept   *group // that could not be written before Run was told to end
+
+	failing atomic.Pointer[failure]
+	stats   counters
+}
+
+// failure is why the ledger cannot be written, and since when.
+type failure struct {
+	err   error
+	since time.Time
+}
+
+// group is the rows of one commit.
+type group struct {
+	batch    Batch
+	refusals map[Refusal]int64 // by all but their number
+	rows     int
+	done     chan struct{} // closed when the group is durable
+	settled  atomic.Bool   // done is closed
+}
+
+func newGroup() *group { return &group{done: make(chan struct{})} }
+
+// Open resumes a ledger where its last writer stopped. Exchanges that were never ended, for the processes that served them
+// are dead, are charged all they had reserved: their end rows go with the first commit. It returns how many those are.
+func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, err error) {
+	past, err := store.Resume(ctx)
+	if err != nil {
+		return nil, 0, fmt.Errorf("open ledger: %w", err)
+	}
+	o.MostQueued = orDefault(o.MostQueued, 100_000)
+	o.Gap = orDefault(o.Gap, 2*time.Millisecond)
+	o.Patience = orDefault(o.Patience, 5*time.Second)
+	o.RollEvery = orDefault(o.RollEvery, time.Second)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	w = &Writer{
+		options: o, store: store, ids: NewIDs(past.Slot, past.Last), slot: past.Slot,
+		next: newGroup(), wake: make(chan struct{}, 1),
+		number: past.Batch, open: newOpenSet(), rolled: time.Now(),
+	}
+	w.roll = newRoll(&w.names)
+	for i := range past.Tail {
+		w.roll.end(&past.Tail[i].Begin, past.Tail[i].End)
+	}
+	for i := range past.Corrected {
+		w.roll.correct(&past.Corrected[i])
+	}
+	for i := range past.Unfinished {
+		x := &past.Unfinished[i]
+		w.open.add(&x.Begin)
+		w.End(x.Crash())
+	}
+	if w.adopt = past.Dead; len(w.adopt) > 0 || !w.roll.empty() {
+		w.rolled = time.Time{} // at once
+		w.rouse()
+	}
+	return w, len(past.Unfinished), nil
+}
+
+func orDefault[T int | time.Duration](v, whenZero T) T {
+	if v == 0 {
+		return whenZero
+	}
+	return v
+}
+
+// IDs makes the ids of the exchanges that this writer records.
+func (w *Writer) IDs() *IDs { return w.ids }
+
+// Err returns nil while the ledger can be written, else an error that matches [ErrUnavailable].
+func (w *Writer) Err() error {
+	if f := w.failing.Load(); f != nil {
+		return fmt.Errorf("%w since %s: %w", ErrUnavailable, f.since.UTC().Format(time.RFC3339), f.err)
+	}
+	return nil
+}
+
+// Begin queues a begin row. The row belongs to the writer from now on.
+func (w *Writer) Begin(b *Begin) Ticket {
+	b.bound()
+	return w.queue(true, func(g *group) { g.batch.Begins = append(g.batch.Begins, b) })
+}
+
+// Draw queues a draw row. The row belongs to the writer from now on.
+func (w *Writer) Draw(d *Draw) Ticket {
+	d.bound()
+	return w.queue(true, func(g *group) { g.batch.Draws = append(g.batch.Draws, d) })
+}
+
+// End queues an end row, and gives it its Seq. Nobody need wait for it: until it is there, the begin row stands for the
+// exchange. The row belongs to the writer from now on.
+func (w *Writer) End(e *End) Ticket {
+	e.bound()
+	return w.queue(true, func(g *group) {
+		e.Seq = w.ids.Next()
+		g.batch.Ends = append(g.batch.Ends, e)
+	})
+}
+
+// Correct queues corrections, and gives each its Seq. They become durable together.
+func (w *Writer) Correct(list []*Correction) Ticket {
+	return w.queue(false, func(g *group) {
+		for _, c := range list {
+			c.bound()
+			c.Seq = w.ids.Next()
+		}
+		g.batch.Corrections = append(g.batch.Corrections, list...)
+	})
+}
+
+// Refused counts a request that was refused. It goes with the next commit that has rows, or with the next roll.
+func (w *Writer) Refused(key, model, code string) {
+	r := Refusal{Hour: HourOf(time.Now()), Key: clean(key), Model: clean(model), Code: clean(code)}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.next.refusals == nil {
+		w.next.refusals = map[Refusal]int64{}
+	}
+	if _, known := w.next.refusals[r]; !known && len(w.next.refusals) >= mostNames {
+		r.Model = otherNames
+	}
+	w.next.refusals[r]++
+}
+
+// Price records what a version of a price is.
+func (w *Writer) Price(card PriceCard) {
+	w.queue(false, func(g *group) { g.batch.Prices = append(g.batch.Prices, card) })
+}
+
+// Notify records that somebody was told.
+func (w *Writer) Notify(n Notice) Ticket {
+	return w.queue(false, func(g *group) { g.batch.Notices = append(g.batch.Notices, n) })
+}
+
+// queue puts something into the group that is being filled. What may be lost is, where the ledger cannot be written, there is
+// too much of it already, and serving goes before recording.
+func (w *Writer) queue(mayBeLost bool, put func(*group)) Ticket {
+	w.mu.Lock()
+	g := w.next
+	if mayBeLost && w.options.Serve && g.rows >= w.options.MostQueued && w.failing.Load() != nil {
+		w.mu.Unlock()
+		w.stats.lost.Add(1)
+		return Ticket{writer: w}
+	}
+	put(g)
+	g.rows++
+	w.mu.Unlock()
+	w.rouse()
+	return Ticket{writer: w, group: g}
+}
+
+func (w *Writer) rouse() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // it is awake already
+	}
+}
+
+// Ticket tells when a row is durable.
+type Ticket struct {
+	writer *Writer
+	group  *group // nil: the row was lost
+}
+
+// Wait returns nil when the row is durable, or when its ledger serves without. Else it returns an error that matches
+// [ErrUnavailable] once the writer's patience has ended, or ctx's error. The row may become durable all the same.
+func (t Ticket) Wait(ctx context.Context) error {
+	if t.group == nil || t.group.settled.Load() {
+		return nil
+	}
+	patience := time.NewTimer(t.writer.options.Patience)
+	defer patience.Stop()
+	if t.writer.options.Serve && t.writer.failing.Load() != nil {
+		return nil
+	}
+	select {
+	case <-t.group.done:
+		return nil
+	case <-patience.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if t.writer.options.Serve {
+		return nil
+	}
+	if err := t.writer.Err(); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: it has not answered for %s", ErrUnavailable, t.writer.options.Patience)
+}
