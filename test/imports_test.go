@@ -25,6 +25,7 @@ var arrows = map[string][]string{
 	"limiter/metrics":         {"limiter", "github.com/prometheus/client_golang"},
 	"cost":                    {"cost/bpe"},
 	"cost/bpe":                {},
+	"cost/reconcile":          {"cost"},
 	"cost/bpe/gen/classes":    {},
 	"cost/bpe/gen/vocab":      {"github.com/pkoukk/tiktoken-go-loader"},
 	"proxy/limit":             {"cost"},
