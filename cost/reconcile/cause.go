@@ -151,8 +151,11 @@ func sides(lines []*Line) pair {
 	return p
 }
 
-// agree reports whether all of usage that can be compared is within the tolerance.
+// agree reports whether all of usage that can be compared, and there is some, is within the tolerance.
 func (p pair) agree(t Tolerance) bool {
+	if p.compared&(Requests|Input|Output) == 0 {
+		return false
+	}
 	for _, f := range figureNames {
 		if f.figure&Usage&p.compared != 0 && f.figure != CachedInput && !t.agree(f.figure, p.ledger.figure(f.figure), p.provider.figure(f.figure)) {
 			return false

@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -299,6 +300,19 @@ func TestSuspicions(t *testing.T) {
 	for _, cause := range reconcile.Causes() {
 		if !found[cause] {
 			t.Errorf("there is no scenario for %q", cause)
+		}
+	}
+}
+
+// Every cause that a report can name is explained to people.
+func TestCausesAreDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/reconcile.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cause := range reconcile.Causes() {
+		if cause != reconcile.Agrees && !strings.Contains(string(doc), "| `"+string(cause)+"` |") {
+			t.Errorf("docs/reconcile.md does not say what %q means", cause)
 		}
 	}
 }

@@ -63,6 +63,9 @@ func (t *textTable) line(l *Line) {
 		}
 		t.figure(f.figure, f.name, l.Ledger.figure(f.figure), l.Provider.figure(f.figure), l.Beyond&f.figure != 0)
 	}
+	if len(t.rows) == first {
+		t.rows = append(t.rows, textRow{}) // a cache alone, that nobody used
+	}
 	t.rows[first].cells[0], t.rows[first].cells[1] = l.Date.String(), l.Model
 	last := &t.rows[len(t.rows)-1]
 	if names := otherNames(l); names != "" {
@@ -97,7 +100,11 @@ func (t *textTable) suspicion(l *Line) string {
 	return "suspected: " + l.Why
 }
 
+// figure adds a row. A cache that nobody used is not worth one.
 func (t *textTable) figure(f Figures, name string, ledger, provider int64, beyond bool) {
+	if f == CachedInput && ledger == 0 && provider == 0 {
+		return
+	}
 	apart := minus(provider, ledger)
 	row := textRow{cells: [7]string{2: name, 3: amount(f, ledger), 4: amount(f, provider), 5: signed(f, apart)}}
 	if apart != 0 && ledger != 0 {
