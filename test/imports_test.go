@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"cost/ledger/sqlstore":    {"cost", "cost/ledger"},
 	"cost/ledger/sqlite":      {"cost/ledger", "cost/ledger/sqlstore", "modernc.org/sqlite", "github.com/gofrs/flock"},
 	"cost/bpe":                {},
+	"cost/reconcile":          {"cost"},
 	"cost/bpe/gen/classes":    {},
 	"cost/bpe/gen/vocab":      {"github.com/pkoukk/tiktoken-go-loader"},
 	"proxy/limit":             {"cost"},
