@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -17,7 +18,8 @@ const (
 )
 
 // Run commits what is queued until ctx ends, then what is left. An error says how many rows are lost, as the ledger could not be
-// written for ten more seconds. Call it once.
+// written for ten more seconds; or it matches [ErrFenced], whereupon this process has to end: nothing it does is recorded
+// any more. Call it once.
 func (w *Writer) Run(ctx context.Context) error {
 	tick := time.NewTicker(w.options.RollEvery)
 	defer tick.Stop()
@@ -30,6 +32,9 @@ func (w *Writer) Run(ctx context.Context) error {
 			w.commitNext(ctx, false)
 		case <-tick.C:
 			w.commitNext(ctx, true)
+		}
+		if err := w.Err(); errors.Is(err, ErrFenced) {
+			return err
 		}
 		if rest := w.options.Gap - time.Since(began); rest > 0 {
 			select {
@@ -54,6 +59,7 @@ func (w *Writer) take() *group {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	g := w.next
+	g.upto = w.ids.reached() // rows get their Seq under the same lock
 	w.next = newGroup()
 	return g
 }
@@ -83,9 +89,9 @@ func (w *Writer) prepare(g *group, roll bool) *group {
 		b.Refusals = append(b.Refusals, r)
 	}
 	due := roll || len(w.roll.Hours)+len(w.roll.Slots) >= mostRolled
-	if due && (!w.roll.empty() || len(w.adopt) > 0) {
-		w.roll.Upto = max(w.roll.Upto, w.ids.before())
-		b.Rolled, b.Adopted, w.adopt = w.roll, w.adopt, nil
+	if due && (!w.roll.empty() || time.Since(w.rolled) >= w.options.Heartbeat) {
+		w.roll.Upto = g.upto
+		b.Rolled = w.roll
 		w.roll, w.rolled = newRoll(&w.names), time.Now()
 	}
 	if g.rows == 0 && b.Rolled == nil && (len(b.Refusals) == 0 || !roll) {
@@ -123,11 +129,15 @@ func (w *Writer) persist(ctx context.Context, g *group) error {
 			g.settle()
 			return nil
 		}
-		if ctx.Err() == nil {
+		fenced := errors.Is(err, ErrFenced)
+		if ctx.Err() == nil || fenced {
 			w.failed(err)
 		}
 		if w.options.Serve {
 			g.settle() // nobody is to wait for it
+		}
+		if fenced {
+			return err // for good
 		}
 		select {
 		case <-ctx.Done():

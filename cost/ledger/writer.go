@@ -22,6 +22,7 @@ type Options struct {
 	Gap        time.Duration // between the beginnings of two commits, so that a busy ledger is written in larger groups; zero means 2 ms
 	Patience   time.Duration // how long a ticket waits; zero means 5 s
 	RollEvery  time.Duration // how long the sums may be behind the rows; zero means a second
+	Heartbeat  time.Duration // how long a writer that has nothing to write stays silent; zero means 15 s
 	Log        *slog.Logger  // nil: nothing is logged
 }
 
@@ -43,7 +44,6 @@ type Writer struct {
 	roll   *Roll
 	rolled time.Time
 	names  names
-	adopt  []int  // slots of dead writers
 	kept   *group // that could not be written before Run was told to end
 
 	failing atomic.Pointer[failure]
@@ -61,6 +61,7 @@ type group struct {
 	batch    Batch
 	refusals map[Refusal]int64 // by all but their number
 	rows     int
+	upto     ID            // later rows have a larger Seq
 	done     chan struct{} // closed when the group is durable
 	settled  atomic.Bool   // done is closed
 }
@@ -78,6 +79,7 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 	o.Gap = orDefault(o.Gap, 2*time.Millisecond)
 	o.Patience = orDefault(o.Patience, 5*time.Second)
 	o.RollEvery = orDefault(o.RollEvery, time.Second)
+	o.Heartbeat = orDefault(o.Heartbeat, 15*time.Second)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -98,7 +100,7 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 		w.open.add(&x.Begin)
 		w.End(x.Crash())
 	}
-	if w.adopt = past.Dead; len(w.adopt) > 0 || !w.roll.empty() {
+	if !w.roll.empty() {
 		w.rolled = time.Time{} // at once
 		w.rouse()
 	}
