@@ -88,6 +88,9 @@ func (b *bucket) spend(n int64) {
 	if b.more != nil {
 		b.more.holds.observe(b.deficit)
 	}
+	if b.lane.Load() == laneNew {
+		b.lane.Store(laneClosed)
+	}
 	b.deficit = b.deficit.plus(product(n, b.terms.Load().every))
 }
 

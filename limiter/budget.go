@@ -80,6 +80,7 @@ func (b *Budget) init(name string, id uint64, t *terms, now instant) *Budget {
 	b.lane.Store(laneClosed)
 	if t.startsEmpty {
 		b.deficit = t.size
+		b.lane.Store(laneNew)
 	}
 	if c := newCounter(t, now); c != nil && t.memory != nil {
 		b.more = &more{counter: c}
@@ -175,6 +176,7 @@ func (b *Budget) setTerms(t *terms, now instant) {
 	used, held := b.counter().counted()
 	b.terms.Store(t)
 	b.now, b.deficit = now.ns, wide{}
+	b.lane.Store(laneClosed)
 	old := b.rest()
 	b.more = &more{counter: newCounter(t, now), epoch: old.epoch + 1, turns: old.turns, open: old.open}
 	if used+held > 0 {
@@ -184,6 +186,11 @@ func (b *Budget) setTerms(t *terms, now instant) {
 
 // fresh reports whether the budget is as good as one that is made anew.
 func (b *Budget) fresh() bool {
-	t, m := b.terms.Load(), b.more
-	return !t.pinned && !t.startsEmpty && (m == nil || len(m.turns) == 0 && m.open == 0) && b.counter().fresh()
+	t := b.terms.Load()
+	return !t.pinned && !t.startsEmpty && b.idle() && b.counter().fresh()
+}
+
+// idle reports whether nobody holds any of the budget, or waits to draw from it.
+func (b *Budget) idle() bool {
+	return b.more == nil || len(b.more.turns) == 0 && b.more.open == 0
 }

@@ -37,6 +37,13 @@ func (c *calendar) advance(now instant) {
 	}
 }
 
+// current reports whether what was consumed at a time of the wall clock counts
+// in the period that goes on now. Each period has its own, and the present one
+// also what comes now, wherever the clock was set back to.
+func (c *calendar) current(wall int64) bool {
+	return wall >= c.wall || c.rule.boundaryAfter(wall) >= c.end
+}
+
 func (c *calendar) wait(n int64) time.Duration {
 	if c.used+c.held <= c.rule.Limit-n {
 		return 0

@@ -45,11 +45,15 @@ func (c *Charge) check(m *Memory, i int) error {
 	case t == nil:
 		return misusef("charge %d has no budget", i)
 	case t.memory != m:
-		return misusef("budget %q belongs to another limiter; get the handle from this one", c.Budget.name)
+		return errAnothers(c.Budget)
 	case c.N < 0:
 		return misusef("charge of %d to budget %q; amounts must not be negative", c.N, c.Budget.name)
 	}
 	return nil
+}
+
+func errAnothers(b *Budget) error {
+	return misusef("budget %q belongs to another limiter; get the handle from this one", b.name)
 }
 
 // lockOrder appends the indices of the charges to order, sorted by the id of

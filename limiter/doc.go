@@ -82,7 +82,8 @@
 //
 // It does not queue or sleep: the caller knows what waiting is worth. It does
 // not share budgets between processes; [Memory] forgets them when the process
-// ends. Other limiters may do so behind the same interface, see [Backing]. It
-// does not end reservations that were forgotten, unless told to
+// ends, and whoever keeps a ledger tells the next one what was spent
+// ([Memory.Restore]). Other limiters may do so behind the same interface, see
+// [Backing]. It does not end reservations that were forgotten, unless told to
 // ([Memory.SettleOlder]): they stay held.
 package limiter

@@ -21,6 +21,7 @@ import (
 const (
 	laneClosed = -1
 	laneDead   = -2 // the state was dropped: there is, or will be, another
+	laneNew    = -3 // closed, and a bucket that starts empty has never been charged
 )
 
 // TryAcquire takes n, or nothing and returns false: the fastest way for
@@ -161,8 +162,8 @@ func (b *Budget) leaveLane(v, now int64) {
 // openLane hands the state over to the lane if nothing else depends on it.
 func (b *Budget) openLane() {
 	t := b.terms.Load()
-	switch m := b.more; {
-	case b.lane.Load() != laneClosed, b.now >= t.lane.until, t.size.less(b.deficit):
+	switch v, m := b.lane.Load(), b.more; {
+	case v >= 0, v == laneDead, b.now >= t.lane.until, t.size.less(b.deficit):
 		return
 	case m != nil && (m.counter != nil || m.open > 0 || len(m.turns) > 0):
 		return

@@ -35,6 +35,7 @@ func (b *Budget) inherit(from *Budget) {
 	switch c := b.counter().(type) {
 	case *bucket:
 		if same {
+			b.lane.Store(from.lane.Load()) // which says whether it was ever charged
 			c.now = from.now
 			if c.deficit.less(from.deficit) { // it may have begun empty
 				c.deficit = from.deficit

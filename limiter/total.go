@@ -32,6 +32,9 @@ func (t *tally) settle(h *hold, used int64) {
 	t.used += used
 }
 
+// correct changes what was used, to no less than 0 and no more than fits.
+func (t *tally) correct(delta int64) { t.used = max(0, t.used+min(delta, t.room())) }
+
 func (t *tally) fresh() bool { return t.used == 0 && t.open == 0 }
 
 func (t *total) setTerms(newer *terms) { t.rule = newer.rule.(Total) }

@@ -35,14 +35,18 @@ func (w *window) at(i int) *entry { return &w.ring[(w.head+i)&(len(w.ring)-1)] }
 // leaves is when an entry stops counting: a window after its end.
 func (w *window) leaves(e *entry) int64 { return addSaturated(e.end, int64(w.rule.Window)) }
 
-// grainEnd is the end of the grain an instant falls in. Without grains that is
-// the instant itself.
+// grainEnd is the end of the grain an instant falls in, be it before the
+// limiter's base. Without grains that is the instant itself.
 func (r SlidingWindow) grainEnd(now int64) int64 {
 	g := int64(r.Grain)
 	if g == 0 {
 		return now
 	}
-	return addSaturated(now-now%g, g)
+	past := now % g
+	if past < 0 {
+		past += g
+	}
+	return addSaturated(now-past, g)
 }
 
 // setTerms takes a newer window. Entries keep the end they were given, so what
@@ -209,7 +213,7 @@ func (w *window) grow() {
 	w.ring, w.head, w.n = ring, 0, full
 }
 
-// addSaturated adds two amounts that are not negative.
+// addSaturated adds two amounts, the second of which is not negative.
 func addSaturated(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

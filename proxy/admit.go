@@ -22,6 +22,12 @@ const longPrompt = 256 << 10
 // admit reads the request, estimates the most it may cost and reserves that from every budget that applies, or refuses.
 // When it returns nil the reservation is held and the body is ready to be sent.
 func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) error {
+	if err := s.mayRecord(); err != nil {
+		return err
+	}
+	if err := x.readLabel(r.Header); err != nil {
+		return err
+	}
 	body, err := s.readBody(x.caller, w, r)
 	if err != nil {
 		return err
@@ -152,6 +158,8 @@ func (x *exchange) reserve(ctx context.Context, limited bool) error {
 		return err
 	}
 	began := time.Now()
+	x.id = x.server.ids.Next() // anew: it dates what is charged
+	x.rec.id = x.id
 	if x.mayRunLess {
 		bounds = append(bounds, bounds[len(bounds)-1])
 	}

@@ -60,7 +60,7 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		h.Set("Connection", "close")
 	}
 	h.Set("Content-Type", "application/json")
-	h.Set("x-request-id", rec.id)
+	h.Set("x-request-id", rec.id.String())
 	w.WriteHeader(known.Status)
 	w.Write(known.JSON()) //nolint:errcheck // a client that does not read its error has left
 }

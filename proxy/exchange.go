@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
@@ -17,8 +18,10 @@ type exchange struct {
 	server *Server
 	policy *Policy // the one it began with, whatever is loaded meanwhile
 	caller *caller
-	id     string // of the request, in the log and in answers of our own
+	id     ledger.ID // of the request, in the log, in answers of our own, and in the ledger
+	rec    *record
 	began  time.Time
+	label  string // the caller's own, for the ledger
 	sdk    string // X-Stainless-Lang: which official SDK asks, if one does
 
 	// admit
@@ -56,6 +59,7 @@ type exchange struct {
 	cut        error // why the answer broke off, if it did
 
 	// settle
+	entry   entry
 	once    sync.Once
 	outcome outcome
 	refused *refusal
@@ -92,9 +96,12 @@ func (d *draws) amounts(u cost.Usage, price cost.Price) []int64 {
 // begin starts an exchange for a request whose caller is known.
 func (s *Server) begin(e wire.Endpoint, r *http.Request) *exchange {
 	id := identityOf(r)
-	x := &exchange{server: s, endpoint: e, policy: id.policy, caller: id.caller, began: time.Now(), sdk: r.Header.Get("X-Stainless-Lang"), choices: 1}
 	rec := recordOf(r)
-	rec.exchange, x.id = x, rec.id
+	x := &exchange{
+		server: s, endpoint: e, policy: id.policy, caller: id.caller, id: rec.id, rec: rec,
+		began: time.Now(), sdk: r.Header.Get("X-Stainless-Lang"), choices: 1,
+	}
+	rec.exchange = x
 	return x
 }
 

@@ -121,7 +121,7 @@ func (x *exchange) receive(resp *http.Response) error {
 	}
 	x.upstreamID = plainID(resp.Header.Get("X-Request-Id"))
 	if resp.Header.Get("X-Request-Id") == "" {
-		resp.Header.Set("X-Request-Id", x.id)
+		resp.Header.Set("X-Request-Id", x.id.String())
 	}
 	switch {
 	case resp.StatusCode < 200:
@@ -153,6 +153,9 @@ func (x *exchange) receive(resp *http.Response) error {
 	if !sse && resp.ContentLength >= 0 && resp.ContentLength <= readAhead {
 		return x.settleAhead(resp)
 	}
+	if err := x.recorded(resp.Request.Context()); err != nil {
+		return err
+	}
 	resp.Body = lastWord{x.answer, x}
 	x.writeBudgets(resp.Request.Context(), resp.Header)
 	return nil
@@ -182,6 +185,9 @@ func (x *exchange) settleAhead(resp *http.Response) error {
 	}
 	resp.Body = io.NopCloser(strings.NewReader(string(whole)))
 	x.end(endedAnswer)
+	if err := x.recorded(resp.Request.Context()); err != nil {
+		return err // the upstream has done its work: that is charged
+	}
 	x.fresh = false // what is left has changed
 	x.writeBudgets(resp.Request.Context(), resp.Header)
 	if x.facts.Priced {

@@ -45,7 +45,7 @@ func serverWith(t *testing.T, sentences ...string) *Server {
 func admitted(t *testing.T, s *Server, body string) (*exchange, error) {
 	t.Helper()
 	p := s.policy.Load()
-	x := &exchange{server: s, endpoint: wire.Responses, policy: p, caller: p.callers[[32]byte{1}], began: s.wall(), choices: 1}
+	x := &exchange{server: s, endpoint: wire.Responses, policy: p, caller: p.callers[[32]byte{1}], rec: &record{}, began: s.wall(), choices: 1}
 	request, err := wire.Read(x.endpoint, "", []byte(body))
 	if err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 func (s *Server) finish(rec *record, r *http.Request) {
 	now := time.Now()
 	s.metrics.finished(rec, now)
+	s.recordRefusal(rec)
 	log := s.options.Log
 	if !log.Enabled(r.Context(), slog.LevelInfo) {
 		return
@@ -28,7 +29,7 @@ func (s *Server) finish(rec *record, r *http.Request) {
 	attrs := make([]slog.Attr, 0, 24)
 	attrs = append(
 		attrs,
-		slog.String("id", rec.id),
+		slog.String("id", rec.id.String()),
 		slog.String("key", rec.key),
 		slog.String("method", shorten(r.Method, 20)),
 		slog.String("path", knownPath(r)),
@@ -98,7 +99,7 @@ func (x *exchange) reservedTokens() int64 {
 // knownPath is the path of a request to a route of ours. Others may hold anything, a key pasted into an address included.
 func knownPath(r *http.Request) string {
 	switch path := r.URL.Path; {
-	case path == "/v1/chat/completions", path == "/v1/models":
+	case path == "/v1/chat/completions", path == "/v1/models", path == "/v1/usage":
 		return path
 	case strings.HasPrefix(path, "/v1/models/"):
 		return "/v1/models/*"

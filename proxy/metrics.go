@@ -170,7 +170,7 @@ func (m *metrics) finished(rec *record, now time.Time) {
 
 // budgetLevels reads the budgets of the current policy when they are scraped.
 func (s *Server) budgetLevels(ctx context.Context, show func(*limitmetrics.Series, limiter.State)) {
-	p := s.policy.Load()
+	p := s.current()
 	if p == nil {
 		return
 	}
@@ -187,20 +187,54 @@ func (s *Server) budgetLevels(ctx context.Context, show func(*limitmetrics.Serie
 type levels struct{ server *Server }
 
 var (
-	openDesc = prometheus.NewDesc("tokenfare_open_reservations", "Reservations of running calls, not yet settled.", nil, nil)
-	bodyDesc = prometheus.NewDesc("tokenfare_buffered_body_bytes", "Bytes of request bodies in memory.", nil, nil)
+	openDesc    = prometheus.NewDesc("tokenfare_open_reservations", "Reservations of running calls, not yet settled.", nil, nil)
+	rowsDesc    = prometheus.NewDesc("tokenfare_ledger_rows_total", "Rows that became durable in the ledger.", nil, nil)
+	commitsDesc = prometheus.NewDesc("tokenfare_ledger_commits_total", "Group commits of the ledger.", nil, nil)
+	failedDesc  = prometheus.NewDesc("tokenfare_ledger_failures_total", "Commits of the ledger that failed, each attempt counted.", nil, nil)
+	lostDesc    = prometheus.NewDesc("tokenfare_ledger_lost_rows_total", "Rows that were not recorded, as the ledger could not be written and memory was full.", nil, nil)
+	queuedDesc  = prometheus.NewDesc("tokenfare_ledger_queued_rows", "Rows that wait to be written to the ledger.", nil, nil)
+	failingDesc = prometheus.NewDesc("tokenfare_ledger_unavailable_seconds", "For how long the ledger could not be written; 0 while it can be.", nil, nil)
+	bodyDesc    = prometheus.NewDesc("tokenfare_buffered_body_bytes", "Bytes of request bodies in memory.", nil, nil)
 )
 
 // Describe lists the metrics.
 func (l *levels) Describe(out chan<- *prometheus.Desc) {
 	out <- openDesc
 	out <- bodyDesc
+	if l.server.options.Ledger == nil {
+		return
+	}
+	for _, d := range []*prometheus.Desc{rowsDesc, commitsDesc, failedDesc, lostDesc, queuedDesc, failingDesc} {
+		out <- d
+	}
 }
 
 // Collect reads them.
 func (l *levels) Collect(out chan<- prometheus.Metric) {
 	out <- prometheus.MustNewConstMetric(bodyDesc, prometheus.GaugeValue, float64(l.server.gate.held.Load()))
+	l.collectLedger(out)
 	if opener, ok := l.server.options.Limiter.(interface{ OpenCount() int }); ok {
 		out <- prometheus.MustNewConstMetric(openDesc, prometheus.GaugeValue, float64(opener.OpenCount()))
+	}
+}
+
+func (l *levels) collectLedger(out chan<- prometheus.Metric) {
+	if l.server.options.Ledger == nil {
+		return
+	}
+	s := l.server.options.Ledger.Stats()
+	for _, m := range []struct {
+		desc  *prometheus.Desc
+		kind  prometheus.ValueType
+		value float64
+	}{
+		{rowsDesc, prometheus.CounterValue, float64(s.Rows)},
+		{commitsDesc, prometheus.CounterValue, float64(s.Commits)},
+		{failedDesc, prometheus.CounterValue, float64(s.Failures)},
+		{lostDesc, prometheus.CounterValue, float64(s.Lost)},
+		{queuedDesc, prometheus.GaugeValue, float64(s.Queued)},
+		{failingDesc, prometheus.GaugeValue, s.Failing.Seconds()},
+	} {
+		out <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value)
 	}
 }

@@ -24,7 +24,7 @@ func TestAPromptCountedInPartIsCountedAnew(t *testing.T) {
 			body := []byte(`{"model":"gpt-4o","input":"` + c.text + `","max_output_tokens":16}`)
 			at := func(year int) (*exchange, error) {
 				s.wall = func() time.Time { return time.Date(year, 1, 2, 0, 0, 0, 0, time.UTC) }
-				x := &exchange{server: s, endpoint: wire.Responses, policy: s.policy.Load(), caller: s.policy.Load().callers[[32]byte{1}], began: s.wall(), choices: 1}
+				x := &exchange{server: s, endpoint: wire.Responses, policy: s.policy.Load(), caller: s.policy.Load().callers[[32]byte{1}], rec: &record{}, began: s.wall(), choices: 1}
 				request, err := wire.Read(x.endpoint, "", body)
 				if err == nil {
 					err = errors.Join(x.resolve(request), x.meter(t.Context(), request, body))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy/limit"
 	"github.com/tokenfare/tokenfare/proxy/upstream"
@@ -26,6 +27,9 @@ type Policy struct {
 	catalog   *cost.Catalog
 	zone      *time.Location
 	help      string
+	versions  *priceVersions
+
+	from, until time.Time // the extras that hold are the same in between; zero: for ever
 }
 
 // caller is who a key names.
@@ -34,9 +38,10 @@ type caller struct {
 	disabled  bool
 	expires   time.Time
 	models    []string
+	groups    string    // those it is in, directly or through others, sorted, with commas between them
 	budgets   []*budget // its own, then its groups'
 	tooLongAs string
-	bodies    bodyGate // request bodies in memory
+	bodies    *bodyGate // request bodies in memory
 }
 
 // upstreamEntry is an upstream with what this package keeps about it.
@@ -49,24 +54,28 @@ type upstreamEntry struct {
 }
 
 // NewPolicy compiles s. The counters of its limits are taken from l under names made of owner, unit, scope, kind and period, so
-// that a limit that moves or changes its amount keeps what was consumed. Every mistake is reported in one error.
+// that a limit that moves or changes its amount keeps what was consumed. Every mistake is reported in one error. Extras hold as of
+// now; a [Server] that runs the policy minds their dates.
 func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
 	b := policyBuilder{policy: &Policy{
 		callers: map[[sha256.Size]byte]*caller{}, upstreams: map[string]*upstreamEntry{},
-		catalog: c, zone: s.Zone, help: s.Help,
+		catalog: c, zone: s.Zone, help: s.Help, versions: new(priceVersions),
 	}}
 	if b.policy.zone == nil {
 		b.policy.zone = time.UTC
 	}
 	b.upstreams(s.Upstreams)
 	b.routes(s.Models)
-	b.callers(s.Keys, b.groups(s.Groups))
+	now := time.Now()
+	b.callers(s.Keys, b.groups(s.Groups), membership(s.Groups), now)
+	b.policy.bound(now)
 	if len(b.problems) > 0 {
 		return nil, errors.Join(b.problems...)
 	}
 	// Only now: taking a counter puts its new rule into effect, and a policy that is refused must change nothing.
 	for _, made := range b.policy.budgets {
 		made.handle = l.Budget(made.name(), made.rule)
+		made.entry = ledger.Budget{Name: made.name(), Unit: made.limit.Unit.String()}
 	}
 	return b.policy, nil
 }
@@ -136,6 +145,21 @@ func (b *policyBuilder) groups(specs []GroupSpec) map[string][]*budget {
 	return pools
 }
 
+// membership names, for each key, the groups it is in; "*" stands for every key.
+func membership(specs []GroupSpec) map[string][]string {
+	byName := make(map[string]GroupSpec, len(specs))
+	for _, g := range specs {
+		byName[g.Name] = g
+	}
+	in := map[string][]string{}
+	for _, g := range specs {
+		for _, key := range members(g, byName, map[string]bool{}) {
+			in[key] = append(in[key], g.Name)
+		}
+	}
+	return in
+}
+
 // members returns the keys of a group and of the groups in it. Each group is visited once, so a ring of groups ends.
 func members(g GroupSpec, byName map[string]GroupSpec, seen map[string]bool) []string {
 	if seen[g.Name] {
@@ -149,12 +173,15 @@ func members(g GroupSpec, byName map[string]GroupSpec, seen map[string]bool) []s
 	return keys
 }
 
-func (b *policyBuilder) callers(specs []KeySpec, pools map[string][]*budget) {
+func (b *policyBuilder) callers(specs []KeySpec, pools map[string][]*budget, groups map[string][]string, now time.Time) {
 	for _, s := range specs {
 		c := &caller{
 			name: s.Name, disabled: s.Disabled, expires: s.Expires, models: s.Models, tooLongAs: s.TooLongAs,
-			budgets: b.budgets(keyOwner(s.Name), s.Limits),
+			budgets: b.budgets(keyOwner(s.Name), s.Limits), bodies: new(bodyGate),
 		}
+		b.raise(s, c.budgets, now)
+		in := slices.Sorted(slices.Values(slices.Concat(groups[s.Name], groups["*"])))
+		c.groups = strings.Join(slices.Compact(in), ",")
 		c.budgets = append(c.budgets, pools[s.Name]...)
 		for _, pool := range pools["*"] {
 			if !slices.Contains(c.budgets, pool) {

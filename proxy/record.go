@@ -4,13 +4,15 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
 )
 
 // record is what is known about one HTTP request for its log line and metrics. It is also the ResponseWriter, so that it sees
 // the status and the first byte. It belongs to the goroutine that serves the request.
 type record struct {
 	http.ResponseWriter
-	id        string
+	id        ledger.ID
 	began     time.Time
 	key       string // the caller's name; empty until known
 	status    int
@@ -39,7 +41,7 @@ func recordOf(r *http.Request) *record {
 func (s *Server) keepRecord(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := &record{
-			ResponseWriter: w, id: newRequestID(), began: time.Now(),
+			ResponseWriter: w, id: s.ids.Next(), began: time.Now(),
 			stall: 2 * s.options.IdleTimeout, control: http.NewResponseController(w),
 		}
 		s.inflight.Add(1)

@@ -2,10 +2,10 @@ package proxy
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httputil"
 	"runtime"
@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
@@ -26,6 +27,7 @@ import (
 type Options struct {
 	Limiter      limiter.Limiter
 	Estimator    *cost.Estimator
+	Ledger       *ledger.Writer        // nil: nothing is recorded; who made it runs it, too
 	Registry     prometheus.Registerer // nil: no metrics are exported
 	Log          *slog.Logger          // nil: nothing is logged
 	MaxBody      int64                 // bytes of one request body; zero means 32 MiB
@@ -38,10 +40,12 @@ type Options struct {
 // Server serves the OpenAI API to callers. It is an http.Handler, safe for concurrent use.
 type Server struct {
 	options  Options
-	policy   atomic.Pointer[Policy]
+	policy   atomic.Pointer[Policy] // changed with changing held; read it by current
+	changing sync.Mutex
 	router   chi.Router
 	relay    *httputil.ReverseProxy
 	metrics  *metrics
+	ids      *ledger.IDs
 	memo     memo
 	learner  cost.Learner
 	gate     bodyGate
@@ -73,6 +77,11 @@ func New(o Options, p *Policy) (*Server, error) {
 	o.StrayTimeout = orDefault(o.StrayTimeout, 10*time.Second)
 	o.IdleTimeout = orDefault(o.IdleTimeout, 10*time.Minute)
 	s := &Server{options: o, wall: time.Now, counting: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+	if o.Ledger != nil {
+		s.ids = o.Ledger.IDs()
+	} else {
+		s.ids = ledger.NewIDs(rand.IntN(ledger.Slots), 0) // so that ids of several servers differ
+	}
 	m, err := newMetrics(s, o.Registry)
 	if err != nil {
 		return nil, fmt.Errorf("proxy: register metrics: %w", err)
@@ -93,7 +102,10 @@ func orDefault[T int64 | time.Duration](v, whenZero T) T {
 
 // SetPolicy makes p the policy of all requests that begin from now on.
 func (s *Server) SetPolicy(p *Policy) {
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	s.metrics.bind(p)
+	p.enforce(s.options.Limiter) // again: a date of the old one may have passed since it was compiled, and brought back an old rule
 	old := s.policy.Swap(p)
 	s.memo.clear() // what a request is estimated at may depend on the policy
 	if old != nil && old != p {
@@ -122,6 +134,7 @@ func (s *Server) routes() chi.Router {
 			r.Method(http.MethodPost, "/v1/chat/completions", s.handle(s.chat))
 			r.Method(http.MethodGet, "/v1/models", s.handle(s.listModels))
 			r.Method(http.MethodGet, "/v1/models/*", s.handle(s.getModel))
+			r.Method(http.MethodGet, "/v1/usage", s.handle(s.usage))
 		})
 	})
 	return r
@@ -145,6 +158,7 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) error {
 	if err := s.admit(x, w, r); err != nil {
 		return err
 	}
+	x.record(r)
 	return s.forward(x, w, r)
 }
 
@@ -161,13 +175,13 @@ func (s *Server) recover(next http.Handler) http.Handler {
 			}
 			s.metrics.panics.Inc()
 			rec := recordOf(r)
-			s.options.Log.Error("panic", "id", rec.id, "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+			s.options.Log.Error("panic", "id", rec.id.String(), "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
 			if rec.status != 0 {
 				panic(http.ErrAbortHandler)
 			}
 			s.writeError(w, r, &wire.Error{
 				Status: http.StatusInternalServerError, Type: "server_error", Code: "internal_error",
-				Message: "This proxy failed to handle the request; its log has the cause under request id " + rec.id + ".",
+				Message: "This proxy failed to handle the request; its log has the cause under request id " + rec.id.String() + ".",
 			})
 		}()
 		next.ServeHTTP(w, r)
@@ -206,6 +220,3 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 
 // wallTime is the time of day after d has passed.
 func (s *Server) wallTime(d time.Duration) time.Time { return s.wall().Add(d) }
-
-// newRequestID returns an id like those of OpenAI: req_ and 26 letters and digits.
-func newRequestID() string { return "req_" + rand.Text() }

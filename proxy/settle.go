@@ -75,7 +75,8 @@ type outcome struct {
 	basis  basis
 	usage  cost.Usage
 	cost   cost.NanoUSD
-	over   int64 // tokens used beyond the reservation
+	over   int64  // tokens used beyond the reservation
+	served string // the model that the answer names
 }
 
 // close is deferred by the handler: it settles the exchange if nothing else has, whatever is unwinding the stack.
@@ -155,6 +156,10 @@ func (x *exchange) charged(ending string, on basis, report wire.Report) outcome 
 	}
 	o.usage.Tier = report.Tier // whatever the figures rest on
 	o.cost = x.facts.Price.Cost(o.usage)
+	o.served = report.Model
+	if on == chargeReserved || on == chargeLarger {
+		o.cost = max(o.cost, x.facts.Price.Ceiling(x.bound(x.estimate.MaxOutput))) // as budgets are charged
+	}
 	o.over = max(0, addSaturating(o.usage.Input, o.usage.Output)-x.boundTokens())
 	return o
 }
@@ -215,17 +220,20 @@ func (x *exchange) contexts() (prompts, readings int64) {
 	return prompts, readings
 }
 
-// settle replaces the reservation by the charge, and counts what limits that only observe saw.
+// settle replaces the reservation by the charge, counts what limits that only observe saw, and has the ledger told.
 func (x *exchange) settle(ctx context.Context) error {
+	amounts := make([]int64, len(x.draws.budgets))
+	var observed []int64
+	if x.outcome.basis != chargeNothing {
+		amounts = x.draws.amounts(x.outcome.usage, x.facts.Price)
+		observed = x.observed.amounts(x.outcome.usage, x.facts.Price)
+		if x.outcome.basis == chargeReserved || x.outcome.basis == chargeLarger {
+			x.draws.keepReserved(amounts)
+		}
+	}
+	x.recordEnd(amounts, observed)
 	var failed []error
 	if x.held != nil {
-		amounts := make([]int64, len(x.draws.budgets))
-		if x.outcome.basis != chargeNothing {
-			amounts = x.draws.amounts(x.outcome.usage, x.facts.Price)
-			if x.outcome.basis == chargeReserved || x.outcome.basis == chargeLarger {
-				x.draws.keepReserved(amounts)
-			}
-		}
 		if err := x.held.Settle(ctx, amounts); err != nil {
 			failed = append(failed, fmt.Errorf("settle reservation: %w", err))
 		} else {
@@ -237,20 +245,28 @@ func (x *exchange) settle(ctx context.Context) error {
 	if err := x.watched.Cancel(ctx); err != nil {
 		failed = append(failed, fmt.Errorf("give back a place among calls at once: %w", err))
 	}
-	if x.outcome.basis != chargeNothing && len(x.observed.budgets) > 0 {
-		for i, n := range x.observed.amounts(x.outcome.usage, x.facts.Price) {
-			x.observed.charges[i].N = n
-		}
-		if counted := x.observed.counted(); len(counted) > 0 {
-			if err := x.server.options.Limiter.Inc(ctx, counted); err != nil {
-				return errors.Join(append(failed, fmt.Errorf("count observed limits: %w", err))...)
-			}
-			for i, b := range x.observed.budgets {
-				if b.counts() {
-					b.series.Spent(x.observed.charges[i].N)
-				}
-			}
-		}
+	if err := x.countObserved(ctx, observed); err != nil {
+		failed = append(failed, fmt.Errorf("count observed limits: %w", err))
 	}
 	return errors.Join(failed...)
+}
+
+// countObserved counts what a call has used with limits that only observe.
+func (x *exchange) countObserved(ctx context.Context, amounts []int64) error {
+	for i, n := range amounts {
+		x.observed.charges[i].N = n
+	}
+	counted := x.observed.counted()
+	if len(amounts) == 0 || len(counted) == 0 {
+		return nil
+	}
+	if err := x.server.options.Limiter.Inc(ctx, counted); err != nil {
+		return err
+	}
+	for i, b := range x.observed.budgets {
+		if b.counts() {
+			b.series.Spent(x.observed.charges[i].N)
+		}
+	}
+	return nil
 }

@@ -50,9 +50,16 @@ func TestContainerImage(t *testing.T) {
 		}
 	}
 
+	data := filepath.Join(root, "data")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(data, 65532, 65532); err != nil {
+		t.Fatal(err)
+	}
 	inside := func(args ...string) *exec.Cmd {
 		cmd := exec.Command("/tokenfare", args...)
-		cmd.Dir, cmd.Env = "/", []string{}
+		cmd.Dir, cmd.Env = "/", []string{"TOKENFARE_DATA=/data"}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
 		return cmd
 	}

@@ -34,8 +34,10 @@ type app struct {
 	config   *Config
 	log      *slog.Logger
 	limiter  *limiter.Memory
+	restorer *proxy.Restorer
 	registry *prometheus.Registry
 	server   *proxy.Server
+	books    *books                    // nil: nothing is recorded
 	reloads  *prometheus.CounterVec    // by result: ok or refused
 	reload   *reloader                 // nil: nothing to read again
 	ready    func(proxy, admin string) // called once both listen; may be nil
@@ -56,9 +58,10 @@ func (a *app) run(ctx context.Context) error {
 	}
 	main, admin, err := a.listen()
 	if err != nil {
-		return err
+		return errors.Join(err, a.books.close())
 	}
 	failed := make(chan error, 2)
+	a.books.run(ctx)
 	go func() { failed <- a.serveMain(main) }()
 	go func() { failed <- admin.server.Serve(admin.listener) }()
 	a.log.Info("listening", "listener", "proxy", "addr", main.listener.Addr().String(), "tls", a.config.TLS != nil)
@@ -73,13 +76,13 @@ func (a *app) run(ctx context.Context) error {
 	}
 	select {
 	case err := <-failed:
-		return fmt.Errorf("serve: %w", err)
+		return errors.Join(fmt.Errorf("serve: %w", err), a.books.close())
 	case <-ctx.Done():
 	}
 	stop() // a second signal kills as usual
 	a.drain(context.WithoutCancel(ctx), main.server)
 	admin.server.Close()
-	return nil
+	return a.books.close()
 }
 
 func (a *app) serveMain(m listening) error {

@@ -21,6 +21,7 @@ type Config struct {
 	Keys      []KeyConfig
 	Groups    []GroupConfig
 	Store     StoreConfig
+	Ledger    LedgerConfig
 	Prices    string         // path of a price file; empty: the built-in list alone
 	Unpriced  proxy.Unpriced // what models cost whose price is not known
 	Learned   bool           // calls without an output limit are given what the model's answers have been content with
@@ -34,6 +35,8 @@ type Config struct {
 	root     *source
 	watched  []string  // every file and include glob the configuration was read from
 	includes []written // globs, relative to the main file
+
+	ledgerSaid bool // the configuration says where the ledger is, or that there is none
 
 	listenAt, adminAt, maxBufferedAt, pricesAt place
 }
@@ -109,6 +112,7 @@ type PlanConfig struct {
 
 	at       place
 	limitsAt []place
+	unread   bool // a mistake in it was reported
 }
 
 // KeyConfig is one caller.
@@ -117,9 +121,10 @@ type KeyConfig struct {
 	Hashes    [][32]byte // SHA-256 of each secret that opens this key
 	Plan      string     // empty: none
 	Limits    []limit.Limit
-	Unlimited bool      // "limits: none" was said aloud
-	Models    []string  // globs of the models it may use; empty: all
-	Expires   time.Time // zero: never
+	Unlimited bool          // "limits: none" was said aloud
+	Extra     []limit.Extra // raise some of its plan's limits or its own, each until its date
+	Models    []string      // globs of the models it may use; empty: all
+	Expires   time.Time     // zero: never
 	Disabled  bool
 	TooLongAs string // "" or "context_length_exceeded"
 
@@ -128,6 +133,7 @@ type KeyConfig struct {
 	unread     bool // a mistake in it was reported: what seems absent may only be misread
 	limited    bool // it says `plan` or `limits`
 	limitsAt   []place
+	extraAt    []place
 }
 
 // GroupConfig is a pool that several keys, and other groups, draw on together.

@@ -98,7 +98,7 @@ func demo(ctx context.Context, listen string, stdout io.Writer) error {
 	}
 	page := newBufferedWriter(stdout) // a terminal that is stopped (Ctrl-S) must not stop calls
 	defer page.Close()
-	app, err := newApp(config, spec, slog.New(newActivity(page)))
+	app, err := newApp(ctx, config, spec, slog.New(newActivity(page)))
 	if err != nil {
 		return err
 	}

@@ -23,11 +23,12 @@ func TestOpenListsTheCallsThatRun(t *testing.T) {
 	const key = "tf-a-key-of-carol"
 	config := parseTest(t, `
 admin: { listen: "127.0.0.1:0", token: 0123456789abcdef }
+ledger: none
 upstreams: { up: { url: "`+up.URL+`/v1" } }
 keys: { carol: { hash: "`+hashOf(key)+`", limits: ["1000 tokens each month", "2 at once"] } }
 `)
 	spec, _ := compileTest(t, config)
-	app, err := newApp(config, spec, slog.New(slog.DiscardHandler))
+	app, err := newApp(t.Context(), config, spec, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

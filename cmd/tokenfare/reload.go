@@ -44,16 +44,16 @@ func (r *reloader) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-r.hangup:
-			r.reload("signal")
+			r.reload(ctx, "signal")
 		case <-tick.C:
 			if contentOf(r.watched) != r.content {
-				r.reload("content")
+				r.reload(ctx, "content")
 			}
 		}
 	}
 }
 
-func (r *reloader) reload(why string) {
+func (r *reloader) reload(ctx context.Context, why string) {
 	// Looked at before it is read: a change that comes in between is seen by the next look. What a refused file names is
 	// watched, too, for it may be mended there.
 	r.watched = append(r.watched, watchedBy(r.path)...)
@@ -81,6 +81,10 @@ func (r *reloader) reload(why string) {
 	}
 	policy, err := proxy.NewPolicy(spec, r.app.limiter, catalog)
 	if err != nil {
+		r.refuse(why, err)
+		return
+	}
+	if err := r.app.restore(ctx, policy); err != nil {
 		r.refuse(why, err)
 		return
 	}
@@ -112,6 +116,7 @@ func restartNeeded(old, fresh *Config) []string {
 	changed("admin", old.Admin != fresh.Admin)
 	changed("tls", (old.TLS == nil) != (fresh.TLS == nil) || old.TLS != nil && *old.TLS != *fresh.TLS)
 	changed("store", old.Store != fresh.Store)
+	changed("ledger", old.Ledger != fresh.Ledger)
 	changed("max_body", old.MaxBody != fresh.MaxBody)
 	changed("max_buffered", old.MaxBuffered != fresh.MaxBuffered)
 	a, b := old.Timeouts, fresh.Timeouts

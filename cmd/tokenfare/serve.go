@@ -27,6 +27,9 @@ const serveHelp = `Run the proxy.
       With one. It is read again on SIGHUP and when its content changes; a file with mistakes keeps
       the running configuration and says so. What was consumed survives a reload.
 
+What is spent is recorded in the ledger: usage.db beside the configuration, or in the directory that TOKENFARE_DATA names, or
+where the configuration says. Budgets are rebuilt from it at the next start.
+
 SIGTERM and Ctrl-C let running calls end (timeouts.drain), then exit 0. A second signal ends them.
 
 Flags:
@@ -67,7 +70,7 @@ func serve(ctx context.Context, path string, stdout, stderr io.Writer) error {
 	for _, w := range warnings {
 		log.Warn("config", "warning", w)
 	}
-	app, err := newApp(config, spec, log)
+	app, err := newApp(ctx, config, spec, log)
 	if err != nil {
 		return err
 	}
@@ -131,7 +134,7 @@ Next: tokenfare keys new NAME, and config.example.yaml.
 }
 
 // newApp wires the parts together. Nothing listens yet.
-func newApp(config *Config, spec proxy.Spec, log *slog.Logger) (*app, error) {
+func newApp(ctx context.Context, config *Config, spec proxy.Spec, log *slog.Logger) (*app, error) {
 	if err := mayListen(config.Listen, spec); err != nil {
 		return nil, err
 	}
@@ -140,6 +143,7 @@ func newApp(config *Config, spec proxy.Spec, log *slog.Logger) (*app, error) {
 		return nil, fmt.Errorf("read the built-in price list: %w", err)
 	}
 	a := &app{config: config, log: log, limiter: limiter.NewMemory(), registry: newRegistry()}
+	a.restorer = proxy.NewRestorer(a.limiter)
 	a.reloads = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "tokenfare_config_reloads_total", Help: "Times the configuration was read again, by result: ok or refused.",
 	}, []string{"result"})
@@ -148,15 +152,21 @@ func newApp(config *Config, spec proxy.Spec, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.books, err = openBooks(ctx, config.Ledger, log); err != nil {
+		return nil, err
+	}
+	if err := a.restore(ctx, policy); err != nil {
+		return nil, errors.Join(err, a.books.close())
+	}
 	estimator := cost.NewEstimator()
 	go warm(estimator)
 	a.server, err = proxy.New(proxy.Options{
-		Limiter: a.limiter, Estimator: estimator, Registry: a.registry, Log: log,
+		Limiter: a.limiter, Estimator: estimator, Ledger: a.books.ledger(), Registry: a.registry, Log: log,
 		MaxBody: config.MaxBody, MaxBuffered: config.MaxBuffered,
 		BodyTimeout: config.Timeouts.RequestBody, StrayTimeout: config.Timeouts.RequestHeader, IdleTimeout: config.Timeouts.Idle,
 	}, policy)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, a.books.close())
 	}
 	return a, nil
 }

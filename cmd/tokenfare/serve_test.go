@@ -81,7 +81,7 @@ func TestObserveOnlyWithoutConfiguration(t *testing.T) {
 	if !isLoopback(config.Listen) || !isLoopback(config.Admin.Listen) || key == "" {
 		t.Fatalf("listens on %s and %s, key %q", config.Listen, config.Admin.Listen, key)
 	}
-	app, err := newApp(config, spec, slog.New(slog.DiscardHandler))
+	app, err := newApp(t.Context(), config, spec, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,6 +46,8 @@ func (d *decoder) shape(n *yaml.Node, what string) string {
 		return write(name, "{ keys: ["+strings.Join(namesIn(n), ", ")+`], limits: ["$200 each month"] }`)
 	case kind == "store":
 		return "write store: { url: memory }"
+	case kind == "ledger":
+		return "write ledger: { url: \"sqlite:usage.db\" }, or ledger: none"
 	case kind == "admin" && strings.Contains(given, ":"):
 		return `write admin: { listen: "` + given + `" }`
 	case kind == "admin":

@@ -17,8 +17,11 @@ func (c *Config) warnings(catalog *cost.Catalog, now time.Time) []string {
 		out = append(out, "there are no keys, so every call is answered with 401: add one with `tokenfare keys new alice -w "+c.file()+"`")
 	}
 	out = append(out, c.openAdmin()...)
-	if c.forgets() {
-		out = append(out, "limits with `each` and `in total` are counted in memory: a restart forgets what was spent")
+	if c.Ledger.URL == "" && c.forgets() {
+		out = append(out, "without a ledger a restart forgets what was spent, so limits with `each` and `in total` begin anew: remove `ledger: none`")
+	}
+	if c.Ledger.Serve {
+		out = append(out, "ledger.on_failure: serve lets calls through that are not recorded while the ledger cannot be written, so a restart forgets them")
 	}
 	for _, u := range c.Upstreams {
 		if u.Key == "" && strings.Contains(u.URL, "//api.openai.com/") {
@@ -35,6 +38,7 @@ func (c *Config) warnings(catalog *cost.Catalog, now time.Time) []string {
 	out = append(out, c.halfKnown(catalog)...)
 	out = append(out, c.notTaken(offers)...)
 	out = append(out, c.endedLimits(now)...)
+	out = append(out, c.endedExtras(now)...)
 	out = append(out, c.unpriced(offers, now)...)
 	return append(out, c.tooSmall(offers)...)
 }

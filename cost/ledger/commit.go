@@ -15,6 +15,8 @@ const (
 	slowRetry   = time.Second
 	commitTime  = 30 * time.Second // for one attempt
 	lastChances = 10 * time.Second // for what is left when Run ends
+	mostPruned  = 200              // exchanges dropped at a time: a few milliseconds
+	pruneEvery  = time.Minute
 )
 
 // Run commits what is queued until ctx ends, then what is left. An error says how many rows are lost, as the ledger could not be
@@ -23,19 +25,33 @@ const (
 func (w *Writer) Run(ctx context.Context) error {
 	tick := time.NewTicker(w.options.RollEvery)
 	defer tick.Stop()
+	patient := time.NewTimer(0) // for rows that nobody waits for
+	defer patient.Stop()
+	running := true
 	for {
-		began := time.Now()
+		began, roll := time.Now(), false
 		select {
 		case <-ctx.Done():
-			return w.finish(context.WithoutCancel(ctx))
 		case <-w.wake:
-			w.commitNext(ctx, false)
+		case <-w.later:
+			if !running {
+				patient.Reset(w.options.Late)
+				running = true
+			}
+			continue
+		case <-patient.C:
+			running = false
 		case <-tick.C:
-			w.commitNext(ctx, true)
+			roll = true
 		}
+		if ctx.Err() != nil { // first of all: what a commit has kept comes before anything new
+			return w.finish(context.WithoutCancel(ctx))
+		}
+		w.commitNext(ctx, roll)
 		if err := w.Err(); errors.Is(err, ErrFenced) {
 			return err
 		}
+		w.prune(ctx)
 		if rest := w.options.Gap - time.Since(began); rest > 0 {
 			select {
 			case <-ctx.Done():
@@ -148,10 +164,28 @@ func (w *Writer) persist(ctx context.Context, g *group) error {
 	}
 }
 
-// try makes one attempt. A store that hangs must not hold up the others for ever.
+// prune drops a few rows that are too old. Between two commits there is time for that, and more are dropped than come.
+func (w *Writer) prune(ctx context.Context) {
+	if w.options.Keep == 0 || w.failing.Load() != nil || time.Since(w.pruned) < pruneEvery {
+		return
+	}
+	n, err := w.store.Prune(ctx, time.Now().Add(-w.options.Keep), mostPruned)
+	if err != nil && ctx.Err() == nil {
+		w.options.Log.Error("prune ledger", "error", err)
+	}
+	if err != nil || n < mostPruned {
+		w.pruned = time.Now()
+	}
+}
+
+// try makes one attempt. A store that is too slow counts as one that cannot be written, and one that hangs is given up.
 func (w *Writer) try(ctx context.Context, g *group) error {
 	ctx, cancel := context.WithTimeout(ctx, commitTime)
 	defer cancel()
+	slow := time.AfterFunc(w.options.Patience, func() {
+		w.failed(fmt.Errorf("a commit takes longer than %s", w.options.Patience))
+	})
+	defer slow.Stop()
 	return w.store.Commit(ctx, &g.batch)
 }
 

@@ -23,6 +23,7 @@ type AnswerOptions struct {
 // Report is what was seen of an answer.
 type Report struct {
 	Usage     cost.Usage // per figure the largest reported; parts never exceed their wholes
+	Model     string     // the model that the answer names first; cut off where it is longer than any name is
 	Tier      cost.Tier  // the service tier that the answer names; the dearest, should it name several
 	Reported  bool       // a usage object was seen and understood
 	Invalid   bool       // a usage object was seen that cannot be true: figures negative, fractional, too large or no numbers
@@ -194,6 +195,7 @@ func (a *Answer) Report() Report {
 	}
 	r := &Report{SawOutput: a.text.seen, Complete: a.Complete()}
 	a.endEvent() // an answer may end without the empty line, and a JSON value is like one event
+	r.Model = string(a.scan.served)
 	r.Usage, r.Reported, r.Invalid, r.Tier = a.usage.final(), a.usage.reported, a.usage.invalid, a.tier
 	settled := r.Complete && r.Reported && !r.Invalid && r.Usage.Input > 0 && (r.Usage.Output > 0 || !r.SawOutput)
 	if !settled {

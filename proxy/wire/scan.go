@@ -3,12 +3,16 @@ package wire
 import "github.com/tokenfare/tokenfare/cost"
 
 // scanner reads one JSON value that arrives in pieces, in constant memory and without looking back. It notices what the
-// answer to a chat completion says at its top level (usage, service_tier, choices, error) and hands on the text inside choices. It
+// answer to a chat completion says at its top level (model, usage, service_tier, choices, error) and hands on the text inside choices. It
 // checks as much of the grammar as it takes to tell members from text that imitates them.
 type scanner struct {
 	scanState
 	sink  *textSink
 	usage []byte // the text of the usage object that is being read
+
+	served     []byte // the first model named, as far as maxModelName
+	servedRead bool
+
 	known recall // what the events of a stream have in common
 }
 
@@ -42,6 +46,7 @@ type scanState struct {
 const (
 	maxScanDepth  = 256
 	maxUsageBytes = 64 << 10
+	maxModelName  = 128
 )
 
 // A phase says what may come next.
@@ -68,6 +73,7 @@ const (
 	choicesMember
 	errorMember
 	tierMember
+	modelMember
 )
 
 // reset makes the scanner ready for the next value.

@@ -9,6 +9,7 @@ const (
 	skipString stringKind = iota
 	keepName              // into name
 	keepTier              // into name: the value of service_tier
+	keepModel             // into served: the value of model
 	keepText              // into sink
 )
 
@@ -24,6 +25,9 @@ func (s *scanner) beginString() {
 		case s.depth == 1 && s.top == tierMember:
 			s.kind = keepTier
 			s.name.n = 0
+		case s.depth == 1 && s.top == modelMember && !s.servedRead:
+			s.kind = keepModel
+			s.served = s.served[:0]
 		}
 		s.textual = false
 		return
@@ -77,9 +81,12 @@ func (s *scanner) flushEscape() {
 }
 
 func (s *scanner) keep(b []byte) {
-	if s.kind == keepText {
+	switch s.kind {
+	case keepText:
 		s.sink.add(b)
-	} else {
+	case keepModel:
+		s.served = append(s.served, b[:min(len(b), maxModelName-len(s.served))]...)
+	default:
 		s.name.add(b)
 	}
 }
@@ -92,7 +99,10 @@ func (s *scanner) endString() {
 		if s.depth == 0 {
 			s.phase = broken // an answer is an object
 		}
-		if s.kind == keepTier {
+		switch s.kind {
+		case keepModel:
+			s.servedRead = true
+		case keepTier:
 			s.tier = max(s.tier, cost.ParseTier(string(s.name.b[:s.name.n])))
 		}
 		return
@@ -119,6 +129,8 @@ func (s *scanner) endString() {
 		s.top = errorMember
 	case "service_tier":
 		s.top = tierMember
+	case "model":
+		s.top = modelMember
 	}
 }
 

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	yaml "go.yaml.in/yaml/v4"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/cost/ledger/sqlite"
+)
+
+// LedgerConfig says where it is kept what was spent.
+type LedgerConfig struct {
+	URL   string        // sqlite:PATH; empty: nothing is kept
+	Serve bool          // on_failure: serve
+	Keep  time.Duration // for how long there are rows; sums are kept for ever
+}
+
+// defaultLedger is the file in which a ledger is kept if the configuration says nothing else: beside the configuration.
+const defaultLedger = "usage.db"
+
+// defaultKeep is for how long rows are kept.
+const defaultKeep = 90 * 24 * time.Hour
+
+func (c *Config) decodeLedger(d *decoder, n *yaml.Node) {
+	if v := deref(n); v.Kind == yaml.ScalarNode && v.Value == "none" {
+		c.Ledger = LedgerConfig{}
+		c.ledgerSaid = true
+		return
+	}
+	d.members(n, "ledger", []member{
+		{"url", func(v *yaml.Node) { c.Ledger.URL = d.ledgerURL(v); c.ledgerSaid = true }},
+		{"on_failure", func(v *yaml.Node) { c.Ledger.Serve = d.choice(v, "ledger.on_failure", "refuse", "serve") == "serve" }},
+		{"keep", func(v *yaml.Node) { set(&c.Ledger.Keep, d.keep(v)) }},
+	})
+}
+
+// ledgerURL reads where a ledger is. A path is relative to the configuration.
+func (d *decoder) ledgerURL(n *yaml.Node) string {
+	s, ok := d.text(n, "ledger.url")
+	if !ok {
+		return ""
+	}
+	const fix = "write sqlite: and the path of a file, as in url: \"sqlite:usage.db\""
+	path, is := strings.CutPrefix(s, "sqlite:")
+	switch {
+	case !is && strings.Contains(s, "@"):
+		d.out.secrets.add(s)
+		d.problem(n, fix, "ledger.url is not a ledger")
+	case !is:
+		d.problem(n, fix, "ledger.url is not a ledger")
+	case path == "":
+		d.problem(n, fix, "ledger.url names no file")
+	default:
+		return "sqlite:" + d.path(strings.TrimPrefix(path, "//"))
+	}
+	return ""
+}
+
+var inDays = regexp.MustCompile(`^([0-9]{1,5}) ?(?:d|days?)$`)
+
+// keep reads a number of days.
+func (d *decoder) keep(n *yaml.Node) time.Duration {
+	s, ok := d.text(n, "ledger.keep")
+	if !ok {
+		return 0
+	}
+	m := inDays.FindStringSubmatch(s)
+	if m == nil {
+		d.problem(n, "write a number of days, as in keep: 90d", "ledger.keep is not a number of days")
+		return 0
+	}
+	days, err := strconv.Atoi(m[1])
+	if err != nil || days < 1 {
+		d.problem(n, "write at least 1d", "ledger.keep is no time at all: what runs could not be recorded")
+		return 0
+	}
+	return time.Duration(days) * 24 * time.Hour
+}
+
+// dataVariable names the environment variable that says in which directory the ledger is kept by default: where the
+// configuration's own is read-only, as in a container.
+const dataVariable = "TOKENFARE_DATA"
+
+// ledgerDefaults fills in what the configuration leaves open.
+func (c *Config) ledgerDefaults(d *decoder) {
+	if !c.ledgerSaid {
+		c.Ledger.URL = "sqlite:" + d.path(filepath.Join(os.Getenv(dataVariable), defaultLedger))
+	}
+	if c.Ledger.Keep == 0 {
+		c.Ledger.Keep = defaultKeep
+	}
+}
+
+var errNoLedger = errors.New("there is no ledger: the configuration says `ledger: none`")
+
+// openLedger opens a ledger to write.
+func openLedger(ctx context.Context, url string) (ledger.Store, error) {
+	if path, is := strings.CutPrefix(url, "sqlite:"); is {
+		return sqlite.Open(ctx, path)
+	}
+	return nil, unknownLedger(url)
+}
+
+// readLedger opens a ledger to read, whoever writes to it.
+func readLedger(ctx context.Context, url string) (ledger.Store, error) {
+	if url == "" {
+		return nil, errNoLedger
+	}
+	if path, is := strings.CutPrefix(url, "sqlite:"); is {
+		return sqlite.OpenReader(ctx, path)
+	}
+	return nil, unknownLedger(url)
+}
+
+// unknownLedger does not repeat the URL, which may hold a password.
+func unknownLedger(url string) error {
+	scheme, _, _ := strings.Cut(url, ":")
+	return fmt.Errorf("open ledger: there is no kind of ledger called %.20q; write sqlite:PATH", scheme)
+}

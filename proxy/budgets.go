@@ -1,0 +1,66 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/limiter"
+)
+
+// BudgetState is what one budget of a policy has counted.
+type BudgetState struct {
+	Name  string // of its counter, as the ledger has it
+	Owner string // "key alice", "group research", "upstream openai"
+	Limit string // its sentence
+	Unit  string // "tokens", "requests", "dollars" (in nano-dollars) …
+	Kind  string // "per", "in any", "each", "in total", "at once"
+	State limiter.State
+}
+
+// Budgets tells the state of every budget of a policy, in the order of the configuration. The policy's limiter must be l.
+func (p *Policy) Budgets(ctx context.Context, l limiter.Limiter) ([]BudgetState, error) {
+	list := make([]BudgetState, 0, len(p.budgets))
+	for _, b := range p.budgets {
+		charge := []limiter.Charge{{Budget: b.handle}}
+		if _, err := l.Peek(ctx, charge); err != nil {
+			return nil, fmt.Errorf("read %s: %w", b, err)
+		}
+		list = append(list, BudgetState{
+			Name: b.name(), Owner: b.owner.String(), Limit: b.limit.Text, Unit: b.limit.Unit.String(), Kind: kindNames[b.limit.Kind],
+			State: b.asLimited(charge[0].State),
+		})
+	}
+	return list, nil
+}
+
+var kindNames = [...]string{"per", "in any", "each", "per request", "in total", "at once"}
+
+// Budgets tells the state of every budget of the policy in force.
+func (s *Server) Budgets(ctx context.Context) ([]BudgetState, error) {
+	return s.policy.Load().Budgets(ctx, s.options.Limiter)
+}
+
+// Correct changes what budgets have counted by what a correction adds to the charges of an exchange that began at an instant.
+// Budgets that refill have forgotten it, or will; those that the policy in force does not have are left alone.
+func (s *Server) Correct(began ledger.ID, charges []ledger.Charge) error {
+	corrector, ok := s.options.Limiter.(interface {
+		Correct(b *limiter.Budget, at time.Time, delta int64) error
+	})
+	if !ok {
+		return errors.New("correct budgets: this limiter keeps them elsewhere")
+	}
+	for _, b := range s.policy.Load().budgets {
+		for _, c := range charges {
+			if c.Budget.Name != b.name() {
+				continue
+			}
+			if err := corrector.Correct(b.handle, began.Time(), c.N); err != nil {
+				return fmt.Errorf("correct %s: %w", b, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/limiter"
+)
+
+// Restorer rebuilds budgets that are counted in memory from what a ledger says was spent, so that nobody gets a fresh budget by a
+// restart. It remembers which ones it has rebuilt: those of a policy that is loaded later count on. It is for one goroutine.
+type Restorer struct {
+	memory *limiter.Memory
+	known  map[string]bool
+}
+
+// NewRestorer rebuilds budgets of that limiter.
+func NewRestorer(m *limiter.Memory) *Restorer { return &Restorer{memory: m, known: map[string]bool{}} }
+
+// Restore rebuilds the budgets of a policy that no policy before it had, and returns how many. It is to be done before the policy
+// is used. Exchanges that never ended count as reserved.
+//
+// Windows and buckets are rebuilt from single charges of the last hour, and from sums of a quarter of an hour before: what was
+// spent then leaves a long window up to a quarter of an hour late, never early.
+func (r *Restorer) Restore(ctx context.Context, p *Policy, s ledger.Snapshot) (int, error) {
+	now := time.Now()
+	var wants []ledger.Want
+	var budgets []*budget
+	for _, b := range p.budgets {
+		if !r.known[b.name()] && !b.atOnce() {
+			wants = append(wants, b.history(now))
+			budgets = append(budgets, b)
+		}
+	}
+	if len(wants) == 0 {
+		return 0, nil
+	}
+	spends := make([][]limiter.Spend, len(wants))
+	err := s.Spends(ctx, wants, func(i int, at time.Time, n int64) error {
+		if budgets[i].refills() {
+			// The row is dated to a moment before its reservation was made.
+			at = at.Add(reserveTime)
+		}
+		spends[i] = append(spends[i], limiter.Spend{At: at, N: n})
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("rebuild budgets: %w", err)
+	}
+	for i, b := range budgets {
+		if err := r.memory.Restore(b.handle, net(spends[i])); err != nil {
+			return i, fmt.Errorf("rebuild %s: %w", b, err)
+		}
+		r.known[b.name()] = true
+	}
+	return len(budgets), nil
+}
+
+// reserveTime is the longest that may lie between the making of an exchange's id and that of its reservation.
+const reserveTime = time.Second
+
+// beyondDebt is how far back the sums of a bucket go: what it owes may be older than the time it takes to fill.
+const beyondDebt = 24 * time.Hour
+
+// history is what has to be known to rebuild a budget.
+func (b *budget) history(now time.Time) ledger.Want {
+	w := ledger.Want{Budget: b.name()}
+	switch rule := b.rule.(type) {
+	case limiter.TokenBucket:
+		fills := time.Duration(float64(rule.Size) / float64(rule.Refill) * float64(rule.Every))
+		w.Since, w.Detail = now.Add(-max(2*fills, beyondDebt)), ledger.ByRow
+	case limiter.SlidingWindow:
+		w.Since, w.Detail = now.Add(-rule.Window-rule.Grain-reserveTime), ledger.ByRow
+	case limiter.CalendarQuota:
+		w.Since = rule.Begin(now)
+	}
+	return w
+}
+
+// net takes corrections, which are negative, off what they correct. Only sums have any, and there the order is of no account.
+func net(spends []limiter.Spend) []limiter.Spend {
+	taken := int64(0)
+	kept := spends[:0]
+	for _, s := range spends {
+		if s.N < 0 {
+			taken -= s.N
+			continue
+		}
+		kept = append(kept, s)
+	}
+	for i := range kept {
+		off := min(taken, kept[i].N)
+		kept[i].N -= off
+		taken -= off
+	}
+	return kept
+}
