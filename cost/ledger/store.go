@@ -3,17 +3,19 @@ package ledger
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
 // Store keeps the rows of a ledger. Its methods may be called from any number of goroutines, those that write from one at a
 // time.
 type Store interface {
-	// Resume takes a writer's slot and tells what that writer's last life left behind, and what writers left that are no
-	// longer alive. The slot is the store's until Close.
+	// Resume takes a writer's slot, which is the store's until Close, and tells what that slot's last life left behind. Of what
+	// other writers leave that die, the store itself takes care.
 	Resume(ctx context.Context) (*Past, error)
 	// Commit writes a batch, all of it or nothing, and returns when it is durable. A batch with the number of one that was
-	// committed already changes nothing, so a commit whose outcome is unknown can be tried again.
+	// committed already changes nothing, so a commit whose outcome is unknown can be tried again. The error matches [ErrFenced]
+	// once somebody else has taken the slot; nothing of the batch is written then, nor ever will be.
 	Commit(ctx context.Context, b *Batch) error
 	// Prune drops at most that many of the oldest exchanges that ended before an instant and are in the sums, and returns how
 	// many it dropped.
@@ -27,6 +29,9 @@ type Store interface {
 var (
 	// ErrLocked says that another process writes to the ledger.
 	ErrLocked = errors.New("another process writes to this ledger")
+	// ErrFenced says that this process was taken for dead: what it had begun has been charged as if it had crashed. It
+	// matches ErrLocked, too.
+	ErrFenced = fmt.Errorf("%w: it took this one for dead, after a long silence; restart this one", ErrLocked)
 	// ErrCorrupt says that what should be a ledger cannot be read as one. It is never replaced by a new one.
 	ErrCorrupt = errors.New("this is no ledger, or a damaged one")
 	// ErrNewer says that a newer program has written the ledger.
@@ -36,18 +41,17 @@ var (
 // Past is what a writer finds when it starts.
 type Past struct {
 	Slot       int
-	Batch      int64        // number of the last batch committed for that slot
+	Batch      int64        // the next batch's number is one more; no batch of the slot's earlier lives had it
 	Last       ID           // the largest ID in the ledger
-	Dead       []int        // slots of writers that are no longer alive, but this one's
-	Tail       []Exchange   // ended, and not in the sums yet, of this slot and those of the dead
+	Tail       []Exchange   // ended, and not in the sums yet
 	Corrected  []Correction // likewise
-	Unfinished []Exchange   // begun and never ended, by writers that are no longer alive
+	Unfinished []Exchange   // begun and never ended
 }
 
 // Batch is what one commit writes.
 type Batch struct {
 	Slot        int
-	Number      int64 // one more than the last
+	Number      int64 // one more than the last, which says in which of the slot's lives, too
 	Begins      []*Begin
 	Draws       []*Draw
 	Ends        []*End // in the order of their Seq
@@ -57,7 +61,6 @@ type Batch struct {
 	Notices     []Notice
 	Oldest      ID    // of this writer's exchanges that are open after this batch; 0: there is none
 	Rolled      *Roll // what is added to the sums; nil: nothing
-	Adopted     []int // slots of dead writers, of whose rows the last are in Rolled, and whose open exchanges are in Ends
 }
 
 // Notice says that somebody was told, once in a period, how much of a budget is used.

@@ -23,6 +23,7 @@ type Options struct {
 	Late       time.Duration // how long a row waits for others that nobody waits for; zero means 20 ms
 	Patience   time.Duration // how long a ticket waits; zero means 5 s
 	RollEvery  time.Duration // how long the sums may be behind the rows; zero means a second
+	Heartbeat  time.Duration // how long a writer that has nothing to write stays silent; zero means 15 s
 	Keep       time.Duration // rows of exchanges that ended longer ago are dropped; zero means never
 	Log        *slog.Logger  // nil: nothing is logged
 }
@@ -47,7 +48,6 @@ type Writer struct {
 	rolled time.Time
 	pruned time.Time // when there was last nothing to drop
 	names  names
-	adopt  []int  // slots of dead writers
 	kept   *group // that could not be written before Run was told to end
 
 	failing atomic.Pointer[failure]
@@ -65,6 +65,7 @@ type group struct {
 	batch    Batch
 	refusals map[Refusal]int64 // by all but their number
 	rows     int
+	upto     ID            // later rows have a larger Seq
 	done     chan struct{} // closed when the group is durable
 	settled  atomic.Bool   // done is closed
 }
@@ -83,6 +84,7 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 	o.Late = orDefault(o.Late, 20*time.Millisecond)
 	o.Patience = orDefault(o.Patience, 5*time.Second)
 	o.RollEvery = orDefault(o.RollEvery, time.Second)
+	o.Heartbeat = orDefault(o.Heartbeat, 15*time.Second)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -103,7 +105,7 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 		w.open.add(&x.Begin)
 		w.End(x.Crash())
 	}
-	if w.adopt = past.Dead; len(w.adopt) > 0 || !w.roll.empty() {
+	if !w.roll.empty() {
 		w.rolled = time.Time{} // at once
 		rouse(w.wake)
 	}

@@ -94,24 +94,6 @@ func (r *snapshot) Find(ctx context.Context, id ledger.ID) (found *ledger.Exchan
 	return found, err
 }
 
-// unfinished finds exchanges without an end row: none is older than the oldest that its writer had open.
-const unfinished = `FROM writers w JOIN begins b ON b.id >= w.oldest AND b.id % 1024 = w.slot LEFT JOIN ends e ON e.id = b.id
-	WHERE w.oldest > 0 AND e.id IS NULL ORDER BY b.id`
-
-// Unfinished reads the exchanges that have no end row.
-func (r *snapshot) Unfinished(ctx context.Context) (list []ledger.Exchange, err error) {
-	err = r.exchanges(ctx, func(x *ledger.Exchange) error {
-		list = append(list, *x)
-		return nil
-	}, unfinished)
-	for i := range list {
-		if err == nil {
-			err = r.draws(ctx, &list[i])
-		}
-	}
-	return list, err
-}
-
 // draws reads those of an exchange.
 func (r *snapshot) draws(ctx context.Context, x *ledger.Exchange) error {
 	return r.each(ctx, func(rows *sql.Rows) error {

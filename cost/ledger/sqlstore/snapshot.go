@@ -12,8 +12,9 @@ import (
 
 // snapshot is a transaction that reads.
 type snapshot struct {
-	tx    *sql.Tx
-	store *Store
+	tx     *sql.Tx
+	store  *Store
+	within bool // a transaction that writes, which explains its errors itself
 
 	budgets map[int64]ledger.Budget // nil until they are read
 	numbers map[string]int64        // of budgets, by name
@@ -56,8 +57,8 @@ func (r *snapshot) each(ctx context.Context, f func(*sql.Rows) error, query stri
 }
 
 func (r *snapshot) explain(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || r.within {
+		return err
 	}
 	return fmt.Errorf("read ledger: %w", r.store.dialect.Explain(err))
 }

@@ -59,7 +59,11 @@ func (r *snapshot) Spends(ctx context.Context, wants []ledger.Want, each func(i 
 			}
 		}
 	}
-	for _, x := range r.tail.unfinished {
+	open, err := r.Unfinished(ctx)
+	if err != nil {
+		return err
+	}
+	for _, x := range open {
 		if err := s.exchange(x.Crash(), true); err != nil {
 			return err
 		}
