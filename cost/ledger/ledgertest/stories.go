@@ -1,0 +1,29 @@
+package ledgertest
+
+var stories = []story{
+	{"an empty ledger", empty},
+	{"what is not there is not found", nothingFound},
+
+	{"a batch is written whole", allOrNothing},
+	{"a batch is written once", committedTwice},
+	{"a batch whose outcome is unknown", outcomeUnknown},
+	{"a batch that does not follow", notInOrder},
+
+	{"crashes are charged once", crashed},
+	{"the oldest that is open", oldestOpen},
+
+	{"sums are those of the rows", sumsOfRows},
+	{"slots", sumsOfSlots},
+
+	{"notices", noticesOnce},
+	{"refusals", refusalsAddUp},
+	{"a budget of two units", twoUnits},
+	{"many readers", manyReaders},
+}
+
+var writerStories = []story{
+	{"hostile texts", hostileTexts},
+	{"extreme figures", extremeFigures},
+	{"many callers", manyCallers},
+	{"processes that die", dyingProcesses},
+}
