@@ -18,6 +18,8 @@ var stories = []story{
 	{"notices", noticesOnce},
 	{"refusals", refusalsAddUp},
 	{"a budget of two units", twoUnits},
+	{"snapshots", snapshots},
+	{"snapshots that are closed", closedSnapshots},
 	{"many readers", manyReaders},
 }
 
