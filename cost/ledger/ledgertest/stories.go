@@ -13,7 +13,10 @@ var stories = []story{
 	{"the oldest that is open", oldestOpen},
 
 	{"sums are those of the rows", sumsOfRows},
+	{"what budgets were charged", datesOfSpends},
 	{"slots", sumsOfSlots},
+
+	{"pruning the last hour", pruneRecent},
 
 	{"notices", noticesOnce},
 	{"refusals", refusalsAddUp},
