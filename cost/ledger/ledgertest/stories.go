@@ -13,10 +13,14 @@ var stories = []story{
 	{"the oldest that is open", oldestOpen},
 
 	{"sums are those of the rows", sumsOfRows},
+	{"a correction of what was dropped", correctedAfterwards},
 	{"what budgets were charged", datesOfSpends},
 	{"slots", sumsOfSlots},
 
+	{"pruning", prune},
+	{"pruning what is corrected", pruneCorrected},
 	{"pruning the last hour", pruneRecent},
+	{"summing up old slots", compact},
 
 	{"notices", noticesOnce},
 	{"refusals", refusalsAddUp},
@@ -24,6 +28,9 @@ var stories = []story{
 	{"snapshots", snapshots},
 	{"snapshots that are closed", closedSnapshots},
 	{"many readers", manyReaders},
+
+	{"several writers", severalWriters},
+	{"a writer that is idle", idleWriter},
 }
 
 var writerStories = []story{

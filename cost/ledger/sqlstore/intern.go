@@ -60,6 +60,9 @@ func (t *tx) intern(ctx context.Context, b *ledger.Batch) error {
 		}
 	}
 	for _, c := range b.Corrections {
+		if err := t.internSeries(ctx, c.Series); err != nil {
+			return err
+		}
 		if err := charged(c.Charges); err != nil {
 			return err
 		}

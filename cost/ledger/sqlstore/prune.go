@@ -11,38 +11,58 @@ import (
 // have no period only, and is summed up.
 const slotsKept = 100 * 24 * time.Hour
 
-// Prune drops the oldest exchanges, but for those that are not in the sums yet.
+// firstUnrolled is the first end row that is not in the sums, or has a correction that is not. Each writer says how far its
+// own rows are: one that is idle holds up nobody.
+const firstUnrolled = `SELECT COALESCE(MIN(seq), ?) FROM (
+	SELECT e.seq FROM writers w JOIN ends e ON e.seq > w.rolled AND e.seq % 1024 = w.slot
+	UNION ALL
+	SELECT e.seq FROM writers w JOIN corrections c ON c.seq > w.rolled AND c.seq % 1024 = w.slot JOIN ends e ON e.id = c.id) AS unrolled`
+
+// Prune drops the oldest exchanges, up to the first that is not in the sums yet.
 func (s *Store) Prune(ctx context.Context, before time.Time, most int) (dropped int, err error) {
+	most = max(0, most)
 	err = s.transact(ctx, "prune ledger", func(t *tx) error {
-		// What every writer has rolled up is in the sums.
-		var rolled, last int64
-		if err := t.queryRow(ctx, `SELECT COALESCE(MIN(rolled), 0) FROM writers`).Scan(&rolled); err != nil {
+		var limit, last int64
+		old := int64(ledger.At(before))
+		if err := t.queryRow(ctx, firstUnrolled, old).Scan(&limit); err != nil {
 			return err
 		}
-		var unrolled int64
-		if err := t.queryRow(ctx, `SELECT COUNT(*) FROM corrections WHERE seq > ?`, rolled).Scan(&unrolled); err != nil || unrolled > 0 {
-			return err // they are in the sums in a moment
-		}
-		limit := min(int64(ledger.At(before)), rolled)
+		limit = min(limit, old)
 		err := t.queryRow(ctx, `SELECT COUNT(*), COALESCE(MAX(seq), 0) FROM (SELECT seq FROM ends WHERE seq < ? ORDER BY seq LIMIT ?) AS oldest`, limit, most).Scan(&dropped, &last)
 		if err != nil {
 			return err
 		}
-		if dropped == 0 {
-			return t.compact(ctx)
-		}
-		const those = `IN (SELECT id FROM ends WHERE seq <= ?)`
-		for _, statement := range []string{
-			`DELETE FROM corrections WHERE id ` + those, `DELETE FROM draws WHERE id ` + those, `DELETE FROM begins WHERE id ` + those, `DELETE FROM ends WHERE seq <= ?`,
-		} {
-			if _, err := t.exec(ctx, statement, last); err != nil {
+		if dropped > 0 {
+			if err := t.drop(ctx, last); err != nil {
 				return err
 			}
 		}
-		_, err = t.exec(ctx, `UPDATE facts SET value = ? WHERE name = 'kept'`, ledger.ID(last).Time().UnixMicro()+1)
-		return err
+		if dropped == most {
+			return nil // there is more to drop, and time for the rest later
+		}
+		// Corrections of what was dropped before they came.
+		if _, err := t.exec(ctx, `DELETE FROM corrections WHERE seq < ? AND NOT EXISTS (SELECT 1 FROM ends e WHERE e.id = corrections.id)
+			AND seq <= (SELECT w.rolled FROM writers w WHERE w.slot = corrections.seq % 1024)`, old); err != nil {
+			return err
+		}
+		return t.compact(ctx)
 	})
 	return dropped, err
+}
+
+// drop drops the exchanges up to an end row.
+func (t *tx) drop(ctx context.Context, last int64) error {
+	const those = `IN (SELECT id FROM ends WHERE seq <= ?)`
+	for _, statement := range []string{
+		`DELETE FROM corrections WHERE id ` + those, `DELETE FROM draws WHERE id ` + those, `DELETE FROM begins WHERE id ` + those, `DELETE FROM ends WHERE seq <= ?`,
+	} {
+		if _, err := t.exec(ctx, statement, last); err != nil {
+			return err
+		}
+	}
+	kept := ledger.ID(last).Time().UnixMicro() + 1
+	_, err := t.exec(ctx, `UPDATE facts SET value = ? WHERE name = 'kept' AND value < ?`, kept, kept)
+	return err
 }
 
 // compact sums up the slots that no period reaches.

@@ -68,7 +68,9 @@ func (r *snapshot) Spends(ctx context.Context, wants []ledger.Want, each func(i 
 		return nil
 	}
 	since := int64(ledger.At(oldest))
-	err = r.exchanges(ctx, func(x *ledger.Exchange) error { return s.rows(x.End.Charges, x.Begin.Exchange.Time(), x.End.Seq.Time()) },
+	err = r.exchanges(ctx, func(x *ledger.Exchange) error {
+		return s.rows(x.End.Charges, x.Begin.Exchange.Time(), x.End.Seq.Time())
+	},
 		`FROM ends e JOIN begins b ON b.id = e.id WHERE e.seq >= ?`, since)
 	if err != nil {
 		return err
