@@ -69,6 +69,7 @@ func (w *Writer) take() *group {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	g := w.next
+	g.upto = w.ids.before()
 	w.next = newGroup()
 	return g
 }
@@ -99,7 +100,7 @@ func (w *Writer) prepare(g *group, roll bool) *group {
 	}
 	due := roll || len(w.roll.Hours)+len(w.roll.Slots) >= mostRolled
 	if due && (!w.roll.empty() || len(w.adopt) > 0) {
-		w.roll.Upto = max(w.roll.Upto, w.ids.before())
+		w.roll.Upto = max(w.roll.Upto, g.upto)
 		b.Rolled, b.Adopted, w.adopt = w.roll, w.adopt, nil
 		w.roll, w.rolled = newRoll(&w.names), time.Now()
 	}

@@ -65,6 +65,7 @@ type group struct {
 	batch    Batch
 	refusals map[Refusal]int64 // by all but their number
 	rows     int
+	upto     ID            // no row in a later group has a smaller Seq; set when the group is closed
 	done     chan struct{} // closed when the group is durable
 	settled  atomic.Bool   // done is closed
 }
