@@ -109,7 +109,7 @@ func (s *spends) slot(i int, start, n int64) error {
 	w := s.wants[i]
 	end := time.Unix(start, 0).Add(ledger.SlotLength)
 	switch {
-	case n == 0, start < slotOf(w.Since), !time.Unix(start, 0).Before(s.from[i]):
+	case n == 0, start < slotOf(w.Since), end.After(s.from[i]): // what is wanted by row is not in its slot, too
 		return nil
 	case w.Detail == ledger.Sum:
 		return s.each(i, w.Since, n)
