@@ -73,7 +73,8 @@ type Notice struct {
 // Snapshot reads a ledger. It is for one goroutine.
 type Snapshot interface {
 	// Hours reads the hourly sums of exchanges that began from one instant up to another, both at full hours, with what is not
-	// in the store's own sums yet. Names that are not wanted are empty, and the sums go over all of them.
+	// in the store's own sums yet. Names that are not wanted are empty, and the sums go over all of them. Those of one name may
+	// come in parts, which are to be added up.
 	Hours(ctx context.Context, q HourQuery, each func(Hour, Sums) error) error
 	// Refusals reads those of the same hours.
 	Refusals(ctx context.Context, from, to time.Time, each func(Refusal) error) error
@@ -105,11 +106,15 @@ type HourQuery struct {
 
 	// What the sums are to be told apart by.
 	Hour, Series, Model, Label bool
+	Day                        *time.Location // by day of that zone rather than by hour, see [DayOf]; nil: not so
 }
 
 // Only returns h without the names that are not wanted.
 func (q HourQuery) Only(h Hour) Hour {
-	if !q.Hour {
+	switch {
+	case q.Day != nil:
+		h.Start, _ = DayOf(h.Start, q.Day)
+	case !q.Hour:
 		h.Start = 0
 	}
 	if !q.Series {
