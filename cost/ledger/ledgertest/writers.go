@@ -96,7 +96,7 @@ func dyingProcesses(t *testing.T, _ Harness, l Ledger) {
 	for life := range lives {
 		store := &mortal{Store: l.Open(t)}
 		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-		w, _, err := ledger.Open(ctx, store, ledger.Options{RollEvery: time.Duration(life%4) * 2 * time.Millisecond, Gap: time.Microsecond, Patience: 50 * time.Millisecond})
+		w, _, err := ledger.Open(ctx, store, ledger.Options{RollEvery: time.Duration(life%4) * 2 * time.Millisecond, Gap: time.Microsecond, Patience: 10 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
