@@ -10,10 +10,11 @@ import (
 // time.
 type Store interface {
 	// Resume takes a writer's slot and tells what that writer's last life left behind, and what writers left that are no
-	// longer alive. The slot is the store's until Close.
+	// longer alive. The slots are the store's until Close: batches of those who had them are refused from now on.
 	Resume(ctx context.Context) (*Past, error)
 	// Commit writes a batch, all of it or nothing, and returns when it is durable. A batch with the number of one that was
-	// committed already changes nothing, so a commit whose outcome is unknown can be tried again.
+	// committed already changes nothing, so a commit whose outcome is unknown can be tried again. One that does not follow the
+	// last is refused with an error that matches ErrLocked: somebody else has taken the slot.
 	Commit(ctx context.Context, b *Batch) error
 	// Prune drops at most that many of the oldest exchanges that ended before an instant and are in the sums, and returns how
 	// many it dropped.

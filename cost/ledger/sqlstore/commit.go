@@ -109,7 +109,8 @@ func (t *tx) sums(ctx context.Context, b *ledger.Batch) error {
 		return nil
 	}
 	for _, slot := range b.Adopted {
-		if _, err := t.exec(ctx, `UPDATE writers SET oldest = 0, rolled = ? WHERE slot = ?`, int64(b.Rolled.Upto), slot); err != nil {
+		upto := int64(b.Rolled.Upto) // some of the dead may have rolled up all they had
+		if _, err := t.exec(ctx, `UPDATE writers SET oldest = 0, rolled = CASE WHEN rolled < ? THEN ? ELSE rolled END WHERE slot = ?`, upto, upto, slot); err != nil {
 			return err
 		}
 	}

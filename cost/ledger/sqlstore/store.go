@@ -19,7 +19,8 @@ type Dialect interface {
 	// Numbered says that placeholders are $1, $2 … rather than question marks.
 	Numbered() bool
 	// Claim takes a writer's slot for as long as the store is open, and names those whose writers are dead, its own among
-	// them. It returns an error that matches [ledger.ErrLocked] if there is none to be had.
+	// them if it was one. Those are taken, too: no other store is told of them as long as this one is open, for nobody else
+	// may charge what they left. It returns an error that matches [ledger.ErrLocked] if there is no slot to be had.
 	Claim(ctx context.Context, db *sql.DB) (slot int, dead []int, err error)
 	// Reading are the options of a transaction that reads everything as of one instant.
 	Reading() *sql.TxOptions

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -62,11 +63,7 @@ func (s *Store) Resume(ctx context.Context) (*ledger.Past, error) {
 	if err != nil {
 		return nil, s.dialect.Explain(err)
 	}
-	err = s.transact(ctx, "register writer", func(t *tx) error {
-		_, err := t.exec(ctx, `INSERT INTO writers (slot, batch, rolled, oldest, seen) VALUES (?, 0, 0, 0, ?) ON CONFLICT DO NOTHING`, slot, time.Now().UnixMicro())
-		return err
-	})
-	if err != nil {
+	if err := s.transact(ctx, "register writer", func(t *tx) error { return t.register(ctx, slot, dead) }); err != nil {
 		return nil, err
 	}
 	r, err := s.snapshot(ctx)
@@ -99,12 +96,28 @@ func (s *Store) Resume(ctx context.Context) (*ledger.Past, error) {
 			past.Unfinished = append(past.Unfinished, x)
 		}
 	}
-	query := `SELECT w.batch, COALESCE((SELECT MAX(id) FROM begins), 0), COALESCE((SELECT MAX(seq) FROM ends), 0), COALESCE((SELECT MAX(seq) FROM corrections), 0)
-		FROM writers w WHERE w.slot = ?`
-	var begin, end, correction ledger.ID
-	if err := r.tx.QueryRowContext(ctx, s.place(query), slot).Scan(&past.Batch, &begin, &end, &correction); err != nil {
+	query := `SELECT w.batch, COALESCE((SELECT MAX(id) FROM begins), 0), COALESCE((SELECT MAX(seq) FROM ends), 0), COALESCE((SELECT MAX(seq) FROM corrections), 0),
+		(SELECT MAX(rolled) FROM writers) FROM writers w WHERE w.slot = ?`
+	var begin, end, correction, rolled ledger.ID
+	if err := r.tx.QueryRowContext(ctx, s.place(query), slot).Scan(&past.Batch, &begin, &end, &correction, &rolled); err != nil {
 		return nil, fmt.Errorf("resume writer %d: %w", slot, s.dialect.Explain(err))
 	}
-	past.Last = max(begin, end, correction)
+	past.Last = max(begin, end, correction, rolled) // rows that are gone, too: what is older than rolled is in the sums
 	return past, nil
+}
+
+// register takes slots away from those who had them. Should one of them be alive after all, its next batch does not follow,
+// and neither is it taken for one that was committed.
+func (t *tx) register(ctx context.Context, slot int, dead []int) error {
+	_, err := t.exec(ctx, `INSERT INTO writers (slot, batch, rolled, oldest, seen) VALUES (?, 0, (SELECT COALESCE(MAX(seq), 0) FROM ends), 0, ?)
+		ON CONFLICT DO NOTHING`, slot, time.Now().UnixMicro())
+	if err != nil {
+		return err
+	}
+	for _, taken := range slices.Compact(slices.Sorted(slices.Values(append([]int{slot}, dead...)))) {
+		if _, err := t.exec(ctx, `UPDATE writers SET batch = batch + 2 WHERE slot = ?`, taken); err != nil {
+			return err
+		}
+	}
+	return nil
 }
