@@ -87,7 +87,6 @@ func (w *Writer) prepare(g *group, roll bool) *group {
 	}
 	due := roll || len(w.roll.Hours)+len(w.roll.Slots) >= mostRolled
 	if due && (!w.roll.empty() || len(w.adopt) > 0) {
-		w.roll.Upto = max(w.roll.Upto, w.ids.before())
 		b.Rolled, b.Adopted, w.adopt = w.roll, w.adopt, nil
 		w.roll, w.rolled = newRoll(&w.names), time.Now()
 	}

@@ -87,10 +87,3 @@ func (s *IDs) Next() ID {
 	s.last = max(time.Now().UnixMicro(), s.last+1)
 	return ID(s.last<<slotBits | int64(s.slot))
 }
-
-// before is an ID that none made from now on is smaller than.
-func (s *IDs) before() ID {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return ID(s.last<<slotBits | int64(s.slot))
-}
