@@ -230,7 +230,7 @@ func (w *world) commit(c *clerk) {
 	}
 	if w.oneIn(10) {
 		gap := *b
-		gap.Number += 1 + w.rand.Int64N(3)
+		gap.Number += 2 + w.rand.Int64N(3)
 		if err := c.store.Commit(context.Background(), &gap); !errors.Is(err, ledger.ErrLocked) {
 			w.t.Fatalf("batch %d after %d: %v", gap.Number, b.Number, err)
 		}

@@ -96,7 +96,7 @@ func dyingProcesses(t *testing.T, _ Harness, l Ledger) {
 	for life := range lives {
 		store := &mortal{Store: l.Open(t)}
 		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-		w, _, err := ledger.Open(ctx, store, ledger.Options{RollEvery: time.Duration(life%4) * 2 * time.Millisecond, Gap: time.Microsecond, Patience: 50 * time.Millisecond})
+		w, _, err := ledger.Open(ctx, store, ledger.Options{RollEvery: time.Duration(life%4) * 2 * time.Millisecond, Gap: time.Microsecond})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func dyingProcesses(t *testing.T, _ Harness, l Ledger) {
 				for n := int64(1); ; n++ {
 					b := call("key", "budget", 10*n)
 					b.Exchange = w.IDs().Next()
-					if w.Begin(b).Wait(t.Context()) != nil {
+					if w.Begin(b).Wait(ctx) != nil {
 						return
 					}
 					mu.Lock()
@@ -117,7 +117,7 @@ func dyingProcesses(t *testing.T, _ Harness, l Ledger) {
 					if n%3 == 0 {
 						continue // it never ends
 					}
-					if w.End(answer(b, n, 0)).Wait(t.Context()) != nil {
+					if w.End(answer(b, n, 0)).Wait(ctx) != nil {
 						return
 					}
 					mu.Lock()
@@ -130,7 +130,7 @@ func dyingProcesses(t *testing.T, _ Harness, l Ledger) {
 			mu.Lock()
 			n := len(reserved)
 			mu.Unlock()
-			if n >= enough || t.Failed() {
+			if n >= enough || w.Err() != nil {
 				break
 			}
 			<-time.After(time.Millisecond)
