@@ -23,11 +23,11 @@ const (
 func (w *Writer) Run(ctx context.Context) error {
 	tick := time.NewTicker(w.options.RollEvery)
 	defer tick.Stop()
-	for {
+	for ctx.Err() == nil { // once it has ended, nothing may overtake what was kept
 		began := time.Now()
 		select {
 		case <-ctx.Done():
-			return w.finish(context.WithoutCancel(ctx))
+			continue
 		case <-w.wake:
 			w.commitNext(ctx, false)
 		case <-tick.C:
@@ -41,6 +41,7 @@ func (w *Writer) Run(ctx context.Context) error {
 			}
 		}
 	}
+	return w.finish(context.WithoutCancel(ctx))
 }
 
 // commitNext commits what is queued; with the roll if it is time for one, though nothing else may be there.
