@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 )
 
@@ -12,7 +11,8 @@ const (
 	mostRolled  = 5000 // exchanges that may be missing in the sums
 	firstRetry  = 20 * time.Millisecond
 	slowRetry   = time.Second
-	commitTime  = 30 * time.Second // for one attempt
+	commitTime  = 30 * time.Second // for one attempt, and rowTime for each row
+	rowTime     = time.Millisecond
 	lastChances = 10 * time.Second // for what is left when Run ends
 	mostPruned  = 200              // exchanges dropped at a time: a few milliseconds
 	pruneEvery  = time.Minute
@@ -117,7 +117,8 @@ func (w *Writer) putBack(refusals []Refusal) {
 // persist commits a group, however often it takes. It gives up when ctx ends; the group is then kept for finish.
 func (w *Writer) persist(ctx context.Context, g *group) error {
 	for wait := firstRetry; ; wait = min(2*wait, slowRetry) {
-		err := w.try(ctx, g)
+		limit := commitTime + time.Duration(g.rows)*rowTime
+		err := w.attempt(ctx, limit, func(ctx context.Context) error { return w.store.Commit(ctx, &g.batch) })
 		if err == nil {
 			w.recovered()
 			w.number++
@@ -143,23 +144,21 @@ func (w *Writer) persist(ctx context.Context, g *group) error {
 
 // prune drops a few rows that are too old. Between two commits there is time for that, and more are dropped than come.
 func (w *Writer) prune(ctx context.Context) {
-	if w.options.Keep == 0 || w.failing.Load() != nil || time.Since(w.pruned) < pruneEvery {
+	if w.options.Keep == 0 || ctx.Err() != nil || w.failing.Load() != nil || time.Since(w.pruned) < pruneEvery {
 		return
 	}
-	n, err := w.store.Prune(ctx, time.Now().Add(-w.options.Keep), mostPruned)
+	var n int
+	err := w.attempt(ctx, commitTime, func(ctx context.Context) (err error) {
+		n, err = w.store.Prune(ctx, time.Now().Add(-w.options.Keep), mostPruned)
+		return err
+	})
 	if err != nil && ctx.Err() == nil {
 		w.options.Log.Error("prune ledger", "error", err)
 	}
+	w.recovered() // it may have been silent for long
 	if err != nil || n < mostPruned {
 		w.pruned = time.Now()
 	}
-}
-
-// try makes one attempt. A store that hangs must not hold up the others for ever.
-func (w *Writer) try(ctx context.Context, g *group) error {
-	ctx, cancel := context.WithTimeout(ctx, commitTime)
-	defer cancel()
-	return w.store.Commit(ctx, &g.batch)
 }
 
 // finish writes what is left, for as long as a process that ends has time.
@@ -167,9 +166,15 @@ func (w *Writer) finish(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lastChances)
 	defer cancel()
 	rows, err := 0, error(nil)
+	if w.deaf {
+		err = errDeaf
+	}
 	if g := w.kept; g != nil {
 		w.kept = nil
-		if err = w.persist(ctx, g); err != nil {
+		if err == nil {
+			err = w.persist(ctx, g)
+		}
+		if err != nil {
 			rows += g.rows
 		}
 	}
@@ -193,54 +198,4 @@ func (g *group) settle() {
 	if !g.settled.Swap(true) {
 		close(g.done)
 	}
-}
-
-// failed notes that the ledger cannot be written, and says so when that begins.
-func (w *Writer) failed(err error) {
-	w.stats.failures.Add(1)
-	if old := w.failing.Load(); old != nil {
-		w.failing.Store(&failure{err: err, since: old.since})
-		return
-	}
-	w.failing.Store(&failure{err: err, since: time.Now()})
-	then := "new calls are refused until it can be"
-	if w.options.Serve {
-		then = "calls are served all the same, and what does not fit into memory is not recorded"
-	}
-	w.options.Log.Error("ledger unavailable", "error", err, "then", then)
-}
-
-// recovered notes that the ledger can be written.
-func (w *Writer) recovered() {
-	if f := w.failing.Swap(nil); f != nil {
-		w.options.Log.Info("ledger available again", "after_ms", time.Since(f.since).Milliseconds(), "lost_rows", w.stats.lost.Load())
-	}
-}
-
-// counters are the writer's own figures.
-type counters struct{ commits, rows, failures, lost atomic.Int64 }
-
-// Stats are figures of a [Writer] since it was opened.
-type Stats struct {
-	Commits  int64         // groups that became durable
-	Rows     int64         // rows in them
-	Failures int64         // commits that failed, each attempt counted
-	Lost     int64         // rows that were not recorded, as memory was full
-	Queued   int           // rows that wait for the next commit
-	Failing  time.Duration // for how long the ledger could not be written; 0: it can be
-}
-
-// Stats returns the figures as they are now.
-func (w *Writer) Stats() Stats {
-	w.mu.Lock()
-	queued := w.next.rows
-	w.mu.Unlock()
-	s := Stats{
-		Commits: w.stats.commits.Load(), Rows: w.stats.rows.Load(), Failures: w.stats.failures.Load(), Lost: w.stats.lost.Load(),
-		Queued: queued,
-	}
-	if f := w.failing.Load(); f != nil {
-		s.Failing = time.Since(f.since)
-	}
-	return s
 }

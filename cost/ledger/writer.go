@@ -47,6 +47,7 @@ type Writer struct {
 	names  names
 	adopt  []int  // slots of dead writers
 	kept   *group // that could not be written before Run was told to end
+	deaf   bool   // the store is not to be called again
 
 	failing atomic.Pointer[failure]
 	stats   counters
