@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -65,27 +66,11 @@ func (w *Writer) take() *group {
 // prepare makes a batch of a group, or returns nil if there is nothing to write.
 func (w *Writer) prepare(g *group, roll bool) *group {
 	b := &g.batch
-	for _, begin := range b.Begins {
-		w.open.add(begin)
-	}
-	ends := b.Ends[:0]
-	for _, e := range b.Ends {
-		begin := w.open.end(e.Exchange)
-		if begin == nil {
-			w.stats.lost.Add(1) // its begin row was
-			continue
-		}
-		ends = append(ends, e)
-		w.roll.end(begin, e)
-	}
-	b.Ends = ends
+	w.match(b)
 	for _, c := range b.Corrections {
 		w.roll.correct(c)
 	}
-	for r, n := range g.refusals {
-		r.N = n
-		b.Refusals = append(b.Refusals, r)
-	}
+	b.Refusals = w.refusals(g)
 	due := roll || len(w.roll.Hours)+len(w.roll.Slots) >= mostRolled
 	if due && (!w.roll.empty() || len(w.adopt) > 0) {
 		b.Rolled, b.Adopted, w.adopt = w.roll, w.adopt, nil
@@ -98,6 +83,41 @@ func (w *Writer) prepare(g *group, roll bool) *group {
 	}
 	b.Slot, b.Number, b.Oldest = w.slot, w.number+1, w.open.oldest()
 	return g
+}
+
+// match finds the exchanges that rows are of. Those whose begin row was lost, or that have ended, are lost, too: what there is of
+// an exchange adds up.
+func (w *Writer) match(b *Batch) {
+	for _, begin := range b.Begins {
+		w.open.add(begin)
+	}
+	stray := func(begin *Begin) bool {
+		if begin == nil {
+			w.stats.lost.Add(1)
+		}
+		return begin == nil
+	}
+	b.Draws = slices.DeleteFunc(b.Draws, func(d *Draw) bool { return stray(w.open.begins[d.Exchange]) })
+	b.Ends = slices.DeleteFunc(b.Ends, func(e *End) bool {
+		begin := w.open.end(e.Exchange)
+		if begin != nil {
+			w.roll.end(begin, e)
+		}
+		return stray(begin)
+	})
+}
+
+// refusals are those of a group.
+func (w *Writer) refusals(g *group) (list []Refusal) {
+	counts := make(map[Refusal]int64, len(g.refusals))
+	for r, n := range g.refusals {
+		counts[r] += n
+	}
+	for r, n := range counts {
+		r.N = n
+		list = append(list, r)
+	}
+	return list
 }
 
 // putBack counts refusals again that were taken out.

@@ -131,8 +131,10 @@ func TestCallersWhoGoOnAtTheEndDoNotHoldItUp(t *testing.T) {
 		for range 5 {
 			wg.Go(func() {
 				for ctx.Err() == nil {
-					w.Begin(begun(w, "key", 1))
-					time.Sleep(time.Millisecond)
+					b := begun(w, "key", 1)
+					w.Begin(b)
+					time.Sleep(4 * time.Millisecond)
+					w.End(ended(b, 1))
 				}
 			})
 		}

@@ -135,11 +135,11 @@ func TestALargeBatchHasTimeEnough(t *testing.T) {
 		m.onCommit(broken, nil)
 		w.Begin(begun(w, "key", 1))
 		time.Sleep(time.Second)
-		for range 200_000 {
+		for range 40_000 {
 			w.Begin(begun(w, "key", 1))
 		}
 		perRow := func(ctx context.Context, b *ledger.Batch) error {
-			return slow(time.Duration(len(b.Begins))*500*time.Microsecond)(ctx, b)
+			return slow(time.Duration(len(b.Begins))*1500*time.Microsecond)(ctx, b)
 		}
 		m.onCommit(perRow, nil)
 		time.Sleep(5 * time.Minute)
