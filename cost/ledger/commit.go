@@ -107,10 +107,11 @@ func (w *Writer) match(b *Batch) {
 	})
 }
 
-// refusals are those of a group.
+// refusals are those of a group. They are kept for ever, so names that callers make up are folded.
 func (w *Writer) refusals(g *group) (list []Refusal) {
 	counts := make(map[Refusal]int64, len(g.refusals))
 	for r, n := range g.refusals {
+		r.Model = w.names.fold(r.Hour, r.Key, "refused", r.Model)
 		counts[r] += n
 	}
 	for r, n := range counts {
