@@ -25,6 +25,7 @@ var arrows = map[string][]string{
 	"limiter/metrics":         {"limiter", "github.com/prometheus/client_golang"},
 	"cost":                    {"cost/bpe"},
 	"cost/ledger":             {"cost"},
+	"cost/ledger/ledgertest":  {"cost", "cost/ledger", "github.com/google/go-cmp"},
 	"cost/ledger/sqlstore":    {"cost", "cost/ledger"},
 	"cost/ledger/sqlite":      {"cost/ledger", "cost/ledger/sqlstore", "modernc.org/sqlite", "github.com/gofrs/flock"},
 	"cost/bpe":                {},
@@ -43,6 +44,7 @@ var arrows = map[string][]string{
 	"test/fakeopenai":         {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"test/figures":            {},
 	"test/harness":            {},
+	"test/memnet":             {},
 
 	"limiter/examples":               {},
 	"limiter/examples/gate":          {"limiter"},

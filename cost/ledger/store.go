@@ -20,7 +20,8 @@ type Store interface {
 	// Prune drops at most that many of the oldest exchanges that ended before an instant and are in the sums, and returns how
 	// many it dropped.
 	Prune(ctx context.Context, before time.Time, most int) (int, error)
-	// Snapshot reads the ledger as it is at one instant. Close it.
+	// Snapshot reads the ledger as it is when it returns, until the snapshot is closed or ctx ends. Close it in any case: as
+	// long as it is open, the store cannot give back the room of what was written since.
 	Snapshot(ctx context.Context) (Snapshot, error)
 	Close() error
 }
@@ -70,22 +71,22 @@ type Notice struct {
 	At     string // "80%"
 }
 
-// Snapshot reads a ledger. It is for one goroutine.
+// Snapshot reads a ledger. It is for one goroutine, and what is called for each row must not use it.
 type Snapshot interface {
 	// Hours reads the hourly sums of exchanges that began from one instant up to another, both at full hours, with what is not
-	// in the store's own sums yet. Names that are not wanted are empty, and the sums go over all of them. Those of one name may
-	// come in parts, which are to be added up.
+	// in the store's own sums yet. Names that are not wanted are empty, and the sums go over all of them. There may be several
+	// for the same names, to be added up.
 	Hours(ctx context.Context, q HourQuery, each func(Hour, Sums) error) error
 	// Refusals reads those of the same hours.
 	Refusals(ctx context.Context, from, to time.Time, each func(Refusal) error) error
 	// Spends reads what budgets were charged. Exchanges that never ended count as reserved.
 	Spends(ctx context.Context, wants []Want, each func(i int, at time.Time, n int64) error) error
 	// Slots reads the sums that are kept of what budgets were charged in an interval, with what is not in the store's own
-	// sums yet.
+	// sums yet. There may be several for the same slot, to be added up. What is older than 100 days is in one, at 0.
 	Slots(ctx context.Context, from, to time.Time, each func(Slot, int64) error) error
-	// Ended reads the exchanges whose end rows were recorded in an interval, in that order.
+	// Ended reads the exchanges whose end rows were recorded in an interval, in that order, without their draws.
 	Ended(ctx context.Context, from, to time.Time, each func(*Exchange) error) error
-	// Began reads the exchanges that began in an interval, in that order.
+	// Began reads the exchanges that began in an interval, in that order, without their draws.
 	Began(ctx context.Context, from, to time.Time, each func(*Exchange) error) error
 	// Corrections reads those of the exchanges that began in an interval.
 	Corrections(ctx context.Context, from, to time.Time, each func(*Correction) error) error

@@ -75,11 +75,13 @@ func charge(n int64) []ledger.Charge {
 	return []ledger.Charge{{Budget: ledger.Budget{Name: "team", Unit: "tokens"}, N: n}}
 }
 
+func usage(n int64) cost.Usage { return cost.Usage{Input: n} }
+
 func (p *process) begin() (ledger.ID, ledger.Ticket) {
 	id := p.w.IDs().Next()
 	return id, p.w.Begin(&ledger.Begin{
 		Exchange: id, Series: ledger.Series{Key: "key", Endpoint: "chat", Upstream: "u"}, Model: "m",
-		Most: cost.Usage{Input: reserves}, Charges: charge(reserves),
+		Most: usage(reserves), Charges: charge(reserves),
 	})
 }
 
@@ -90,7 +92,7 @@ func (p *process) spend(ctx context.Context) (ledger.ID, error) {
 		return id, err
 	}
 	p.begun.Add(1)
-	p.w.End(&ledger.End{Exchange: id, Status: 200, Basis: ledger.Reported, Usage: cost.Usage{Input: charges}, Charges: charge(charges)})
+	p.w.End(&ledger.End{Exchange: id, Status: 200, Basis: ledger.Reported, Usage: usage(charges), Charges: charge(charges)})
 	p.spent.Add(charges)
 	return id, nil
 }
@@ -191,6 +193,13 @@ func eventually(t *testing.T, what string, so func() bool) {
 			t.Fatalf("after 30 s it is still not so: %s", what)
 		}
 	}
+}
+
+// contextOf ends after a while.
+func contextOf(t *testing.T, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // link is a connection to a server that can be cut, as networks are.

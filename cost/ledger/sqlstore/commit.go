@@ -16,7 +16,7 @@ const (
 	beginColumns      = "id, series, model, label, retry, stream, estimate, input, output, other, reserved, price, charges"
 	drawColumns       = "id, step, input, output, other, reserved, charges"
 	endColumns        = "seq, id, status, ending, basis, served, input, cached, cache_write, output, reasoning, other, cost, took, first_token, upstream_id, charges"
-	correctionColumns = "seq, id, was, basis, input, cached, cache_write, output, reasoning, other, cost, charges, reason"
+	correctionColumns = "seq, id, series, model, served, label, was, basis, input, cached, cache_write, output, reasoning, other, cost, charges, reason"
 	sumColumns        = "requests, failed, unreported, counted, retries, input, cached, cache_write, output, reasoning, images, milliseconds, characters, cost"
 	hourColumns       = "hour, series, model, served, label, " + sumColumns
 )
@@ -92,7 +92,7 @@ func (t *tx) rows(ctx context.Context, b *ledger.Batch) error {
 	corrections := newBulk("corrections", correctionColumns, keep, len(b.Corrections))
 	for _, r := range b.Corrections {
 		u := r.Usage
-		corrections.add(int64(r.Seq), int64(r.Exchange), r.Was, r.Basis,
+		corrections.add(int64(r.Seq), int64(r.Exchange), t.series(r.Series), r.Model, r.Served, r.Label, r.Was, r.Basis,
 			u.Input, u.CachedInput, u.CacheWrite, u.Output, u.Reasoning, otherOf(u, true),
 			int64(r.Cost), t.chargesOf(r.Charges), r.Reason)
 	}

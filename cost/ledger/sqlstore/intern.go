@@ -84,6 +84,7 @@ func (t *tx) unknown(b *ledger.Batch) unknown {
 		charged(r.Charges)
 	}
 	for _, r := range b.Corrections {
+		series(r.Series)
 		charged(r.Charges)
 	}
 	if b.Rolled != nil {

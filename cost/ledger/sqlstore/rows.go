@@ -137,8 +137,8 @@ func (r *snapshot) corrections(ctx context.Context, f func(*ledger.Correction) e
 			return err
 		}
 		return f(&c)
-	}, `SELECT c.seq, c.id, b.series, b.model, e.served, b.label, c.was, c.basis, c.input, c.cached, c.cache_write, c.output, c.reasoning, c.other, c.cost, c.charges, c.reason
-		FROM corrections c JOIN begins b ON b.id = c.id JOIN ends e ON e.id = c.id `+query, args...)
+	}, `SELECT c.seq, c.id, c.series, c.model, c.served, c.label, c.was, c.basis, c.input, c.cached, c.cache_write, c.output, c.reasoning, c.other, c.cost, c.charges, c.reason
+		FROM corrections c `+query, args...)
 }
 
 // Corrections reads those of exchanges that began in an interval.

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -29,12 +30,17 @@ func (s *Store) snapshot(ctx context.Context) (*snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", s.dialect.Explain(err))
 	}
-	return &snapshot{tx: tx, store: s}, nil
+	r := &snapshot{tx: tx, store: s}
+	if _, err := r.Kept(ctx); err != nil { // databases take the snapshot with the first statement
+		_ = tx.Rollback() // the first error is the one to tell
+		return nil, err
+	}
+	return r, nil
 }
 
-// Close ends it.
+// Close ends it. It may have ended with its context, or been closed already.
 func (r *snapshot) Close() error {
-	if err := r.tx.Rollback(); err != nil {
+	if err := r.tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
 		return fmt.Errorf("read ledger: %w", r.store.dialect.Explain(err))
 	}
 	return nil

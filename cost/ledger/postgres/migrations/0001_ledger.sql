@@ -80,9 +80,14 @@ CREATE TABLE ends (
 	charges     text NOT NULL
 );
 
+-- A correction has what its sums are told apart by, as it may come when its exchange is no longer kept.
 CREATE TABLE corrections (
 	seq         bigint PRIMARY KEY,
 	id          bigint NOT NULL,
+	series      bigint NOT NULL,
+	model       text NOT NULL,
+	served      text NOT NULL,
+	label       text NOT NULL,
 	was         text NOT NULL,
 	basis       text NOT NULL,
 	input       bigint NOT NULL,

@@ -78,9 +78,14 @@ CREATE TABLE ends (
 	charges     TEXT NOT NULL
 ) STRICT;
 
+-- A correction has what its sums are told apart by, as it may come when its exchange is no longer kept.
 CREATE TABLE corrections (
 	seq         INTEGER PRIMARY KEY,
 	id          INTEGER NOT NULL,
+	series      INTEGER NOT NULL,
+	model       TEXT NOT NULL,
+	served      TEXT NOT NULL,
+	label       TEXT NOT NULL,
 	was         TEXT NOT NULL,
 	basis       TEXT NOT NULL,
 	input       INTEGER NOT NULL,
