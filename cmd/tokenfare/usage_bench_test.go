@@ -69,8 +69,8 @@ func (m *made) exchange(at time.Time) ledger.Exchange {
 	charges := func(tokens, money int64) []ledger.Charge {
 		return []ledger.Charge{
 			{Budget: ledger.Budget{Name: "key " + series.Key + ": tokens per minute", Unit: "tokens"}, N: tokens},
-			{Budget: ledger.Budget{Name: "key " + series.Key + ": $ each month", Unit: "$"}, N: money},
-			{Budget: ledger.Budget{Name: "group everyone: $ each month", Unit: "$"}, N: money},
+			{Budget: ledger.Budget{Name: "key " + series.Key + ": dollars each month", Unit: "dollars"}, N: money},
+			{Budget: ledger.Budget{Name: "group everyone: dollars each month", Unit: "dollars"}, N: money},
 		}
 	}
 	money := input*250 + output*2000
