@@ -187,11 +187,13 @@ func (w *Writer) Refused(key, model, code string) {
 
 // Price records what a version of a price is.
 func (w *Writer) Price(card PriceCard) {
+	card.Version, card.Card = clean(card.Version), valid(card.Card)
 	w.queue(w.later, false, func(g *group) { g.batch.Prices = append(g.batch.Prices, card) })
 }
 
 // Notify records that somebody was told.
 func (w *Writer) Notify(n Notice) Ticket {
+	n.Budget, n.At = clean(n.Budget), clean(n.At)
 	return w.queue(w.later, false, func(g *group) { g.batch.Notices = append(g.batch.Notices, n) })
 }
 
