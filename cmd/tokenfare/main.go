@@ -30,6 +30,7 @@ func commands() []command {
 		{"count", "[-model MODEL] FILE…", "how many tokens do files have", plain(func(args []string, stdout, stderr io.Writer) int {
 			return runCount(args, os.Stdin, stdout, stderr)
 		})},
+		{"usage", "[-config FILE] [-by …]", "who used what: requests, tokens, cost, refusals, budgets left", runUsage},
 		{"prices", "[-config FILE] [MODEL…]", "what do models cost, and who says so", plain(runPrices)},
 		reconcileCommand(readDays),
 		{"health", "[-config FILE]", "ask a running proxy whether it is well, for container health checks", plain(runHealth)},
