@@ -7,10 +7,6 @@ import (
 	"github.com/tokenfare/tokenfare/cost/ledger"
 )
 
-// slotsKept is for how long slots are told apart: longer than any period of a budget. What is older counts for budgets that
-// have no period only, and is summed up.
-const slotsKept = 100 * 24 * time.Hour
-
 // Prune drops the oldest exchanges, but for those that are not in the sums yet.
 func (s *Store) Prune(ctx context.Context, before time.Time, most int) (dropped int, err error) {
 	err = s.transact(ctx, "prune ledger", func(t *tx) error {
@@ -47,7 +43,7 @@ func (s *Store) Prune(ctx context.Context, before time.Time, most int) (dropped 
 
 // compact sums up the slots that no period reaches.
 func (t *tx) compact(ctx context.Context) error {
-	old := ledger.SlotOf(time.Now().Add(-slotsKept))
+	old := ledger.SlotOf(time.Now().Add(-ledger.SlotsKept))
 	_, err := t.exec(ctx, `INSERT INTO spent (budget, slot, n) SELECT budget, 0, SUM(n) FROM spent WHERE slot > 0 AND slot < ? GROUP BY budget
 		ON CONFLICT (budget, slot) DO UPDATE SET n = spent.n + excluded.n`, old)
 	if err != nil {
