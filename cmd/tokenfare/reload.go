@@ -84,6 +84,7 @@ func (r *reloader) reload(why string) {
 		r.refuse(why, err)
 		return
 	}
+	defer r.app.corrects.pause()()
 	if err := r.app.restore(context.Background(), policy); err != nil {
 		r.refuse(why, err)
 		return
