@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"context"
+	"net"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
@@ -23,6 +25,7 @@ type KeySpec struct {
 	Name      string
 	Hashes    [][32]byte    // SHA-256 of each secret that names this caller
 	Limits    []limit.Limit // its own and its plan's
+	Extra     []limit.Extra // raise some of these, each until its date
 	Models    []string      // globs over the names callers use; empty means every configured model
 	Expires   time.Time     // zero means never
 	Disabled  bool
@@ -81,4 +84,7 @@ type UpstreamSpec struct {
 	Tier   cost.Tier // the service tier that calls get which ask for none, if the account has set one; Unstated: the standard one
 
 	HeaderTimeout time.Duration // longest wait for an answer's headers; zero means 20 minutes
+
+	// Dial opens connections to it; nil means those of the system's network.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
