@@ -15,6 +15,7 @@ type Report struct {
 	Exchanges   int64 // that were read, with those that are open
 	Corrections int64
 	Hours       int64 // hourly sums that were compared
+	Days        int64 // sums of days
 	Slots       int64 // sums of quarters of an hour
 
 	Open   OpenExchanges
@@ -66,6 +67,7 @@ type Kind string
 // The kinds.
 const (
 	HourDiffers       Kind = "hour"                 // an hourly sum is not that of the rows
+	DayDiffers        Kind = "day"                  // the sum of a day is not that of its hours
 	SlotDiffers       Kind = "slot"                 // the sum of a budget's quarter of an hour is not that of the rows
 	ChargeDiffers     Kind = "charge"               // a row charges a budget another amount than the row itself comes to
 	ReserveDiffers    Kind = "reservation"          // likewise of what is reserved
@@ -84,6 +86,7 @@ func (k Kind) Means() string { return meanings[k] }
 
 var meanings = map[Kind]string{
 	HourDiffers:       "Reports of that hour are off by the difference; the rows are what happened.",
+	DayDiffers:        "Reports of that day are off by the difference, those of single hours are not.",
 	SlotDiffers:       "After the next start the budget is off by the difference, for as long as that time counts.",
 	ChargeDiffers:     "The budget was not charged what the exchange used; one of the two figures was changed, or never was right.",
 	ReserveDiffers:    "The budget did not hold what the exchange could use; one of the two figures was changed, or never was right.",

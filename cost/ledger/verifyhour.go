@@ -57,11 +57,13 @@ func (t *hourTally) requests() (n int64) {
 // nameless is the hour of a series, whatever the models and labels.
 func (h Hour) nameless() Hour { return Hour{Start: h.Start, Series: h.Series} }
 
-func (t *hourTally) both(h Hour) *bothSums {
-	s := t.sums[h]
+func (t *hourTally) both(h Hour) *bothSums { return bothOf(t.sums, h) }
+
+func bothOf(sums map[Hour]*bothSums, h Hour) *bothSums {
+	s := sums[h]
 	if s == nil {
 		s = new(bothSums)
-		t.sums[h] = s
+		sums[h] = s
 	}
 	return s
 }
@@ -79,8 +81,14 @@ func (v *verifier) addHour(h Hour, s Sums) {
 
 // closeHours compares the two.
 func (v *verifier) closeHours() {
+	v.compare(HourDiffers, v.hours.sums)
+	v.hours = hourTally{}
+}
+
+// compare notes what differs, in the order of time.
+func (v *verifier) compare(kind Kind, sums map[Hour]*bothSums) {
 	var wrong []Hour
-	for h, s := range v.hours.sums {
+	for h, s := range sums {
 		if s.is != s.should {
 			wrong = append(wrong, h)
 		}
@@ -91,18 +99,16 @@ func (v *verifier) closeHours() {
 			cmp.Compare(a.Model, b.Model), cmp.Compare(a.Served, b.Served), cmp.Compare(a.Label, b.Label))
 	})
 	for _, h := range wrong {
-		s := v.hours.sums[h]
-		is, should := s.is.named(), s.should.named()
+		is, should := sums[h].is.named(), sums[h].should.named()
 		for i := range is {
 			if is[i] != should[i] {
 				v.differs(Difference{
-					Kind: HourDiffers, At: time.Unix(h.Start, 0), Key: h.Series.Key, Names: h,
+					Kind: kind, At: time.Unix(h.Start, 0), Key: h.Series.Key, Names: h,
 					Figure: is[i].name, Is: is[i].n, Should: should[i].n,
 				})
 			}
 		}
 	}
-	v.hours = hourTally{}
 }
 
 // namedFigure is one figure of sums.
