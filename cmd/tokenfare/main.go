@@ -32,6 +32,7 @@ func commands() []command {
 		})},
 		{"usage", "[-config FILE] [-by …]", "who used what: requests, tokens, cost, refusals, budgets left", runUsage},
 		{"prices", "[-config FILE] [MODEL…]", "what do models cost, and who says so", plain(runPrices)},
+		{"ledger", "verify | correct", "prove the books; correct what a call was charged", runLedger},
 		reconcileCommand(readDays),
 		{"health", "[-config FILE]", "ask a running proxy whether it is well, for container health checks", plain(runHealth)},
 		{"version", "", "print the version", plain(runVersion)},

@@ -29,14 +29,18 @@ func valid(s string) string {
 }
 
 func boundedUsage(u cost.Usage) cost.Usage {
-	for _, n := range []*int64{
-		&u.Input, &u.CachedInput, &u.CacheWrite, &u.AudioInput, &u.ImageInput, &u.CachedAudio, &u.CachedImage,
-		&u.Output, &u.Reasoning, &u.AudioOutput, &u.ImageOutput, &u.Images, &u.Milliseconds, &u.Characters,
-	} {
+	for _, n := range figures(&u) {
 		*n = bounded(*n)
 	}
-	u.Fees = bounded(u.Fees)
 	return u
+}
+
+// figures are all that a usage counts.
+func figures(u *cost.Usage) [15]*int64 {
+	return [...]*int64{
+		&u.Input, &u.CachedInput, &u.CacheWrite, &u.AudioInput, &u.ImageInput, &u.CachedAudio, &u.CachedImage,
+		&u.Output, &u.Reasoning, &u.AudioOutput, &u.ImageOutput, &u.Images, &u.Milliseconds, &u.Characters, (*int64)(&u.Fees),
+	}
 }
 
 func boundCharges(list []Charge) {
