@@ -24,6 +24,7 @@ import (
 
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy"
+	"github.com/tokenfare/tokenfare/proxy/notify"
 )
 
 // afterDrain is how long calls that were cut at the end of the drain have to be settled.
@@ -37,7 +38,8 @@ type app struct {
 	restorer *proxy.Restorer
 	registry *prometheus.Registry
 	server   *proxy.Server
-	books    *books                    // nil: nothing is recorded
+	books    *books // nil: nothing is recorded
+	notifier *notify.Notifier
 	reloads  *prometheus.CounterVec    // by result: ok or refused
 	reload   *reloader                 // nil: nothing to read again
 	ready    func(proxy, admin string) // called once both listen; may be nil
@@ -62,6 +64,8 @@ func (a *app) run(ctx context.Context) error {
 	}
 	failed := make(chan error, 2)
 	a.books.run(ctx)
+	stopTelling := a.tell(ctx)
+	defer stopTelling()
 	go func() { failed <- a.serveMain(main) }()
 	go func() { failed <- admin.server.Serve(admin.listener) }()
 	a.log.Info("listening", "listener", "proxy", "addr", main.listener.Addr().String(), "tls", a.config.TLS != nil)
@@ -82,6 +86,7 @@ func (a *app) run(ctx context.Context) error {
 	stop() // a second signal kills as usual
 	a.drain(context.WithoutCancel(ctx), main.server)
 	admin.server.Close()
+	stopTelling()
 	return a.books.close()
 }
 

@@ -168,6 +168,9 @@ func newApp(ctx context.Context, config *Config, spec proxy.Spec, log *slog.Logg
 	if err != nil {
 		return nil, errors.Join(err, a.books.close())
 	}
+	if a.notifier, err = newNotifier(ctx, a); err != nil {
+		return nil, errors.Join(err, a.books.close())
+	}
 	return a, nil
 }
 
