@@ -15,9 +15,10 @@ import (
 type Quota struct {
 	Name    string        // of its counter, as the ledger has it
 	Owner   string        // "key alice", "group research", "upstream openai"
-	Limit   limit.Limit   // as it is written; the amount that holds now is State.Limit
+	Limit   limit.Limit   // its Text as it is written
+	Raised  string        // what raises it now, "raised by $20 until 2027-01-31"; empty: nothing does
 	State   limiter.State // in the limit's unit
-	Percent int64         // settled, of the amount that holds; rounded down
+	Percent int64         // settled, of the amount that holds now; rounded down
 	Ends    time.Time     // when the period ends that goes on; the zero time: never
 
 	// Refused says that in this period a call was refused because what is settled leaves too little for it. Calls reserve
@@ -31,7 +32,7 @@ func (s *Server) Quotas(ctx context.Context, percent int64) ([]Quota, error) {
 	var list []Quota
 	charge := make([]limiter.Charge, 1)
 	now := s.wall()
-	for _, b := range s.policy.Load().budgets {
+	for _, b := range s.current().budgets {
 		if b.refills() || b.atOnce() || b.expired(now) {
 			continue
 		}
@@ -46,7 +47,7 @@ func (s *Server) Quotas(ctx context.Context, percent int64) ([]Quota, error) {
 		}
 		ends := b.ends(state, s.wall())
 		list = append(list, Quota{
-			Name: b.name(), Owner: b.owner.String(), Limit: b.limit, State: state, Percent: used, Ends: ends,
+			Name: b.name(), Owner: b.owner.String(), Limit: b.limit, Raised: b.raisedBy(""), State: state, Percent: used, Ends: ends,
 			Refused: b.refusedIn.Load() == ends.Unix(),
 		})
 	}

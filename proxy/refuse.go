@@ -225,5 +225,5 @@ func headerText(b *budget) string {
 			return '?'
 		}
 		return r
-	}, b.owner.String()+": "+b.limit.Text)
+	}, b.owner.String()+": "+b.sentence())
 }

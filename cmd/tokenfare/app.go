@@ -80,7 +80,7 @@ func (a *app) run(ctx context.Context) error {
 	}
 	select {
 	case err := <-failed:
-		return fmt.Errorf("serve: %w", err)
+		return errors.Join(fmt.Errorf("serve: %w", err), a.books.close())
 	case <-ctx.Done():
 	}
 	stop() // a second signal kills as usual

@@ -73,10 +73,11 @@ func (r report) write(w io.Writer, path string, warnings []string) {
 	for _, k := range c.Keys {
 		usable := k.usable(offers)
 		fmt.Fprintf(w, "\n%s%s\n", k.Name, r.notes(k))
-		all := c.limitsOf(k)
+		all := c.raised(k, r.now)
 		rows := [][2]string{}
 		rows = list(rows, "plan "+k.Plan, c.limitsOf(KeyConfig{Plan: k.Plan}))
 		rows = list(rows, "own", k.Limits)
+		rows = r.listExtra(rows, k)
 		for _, g := range pools.of(k.Name) {
 			rows = list(rows, "group "+g.Name, g.Limits)
 			all = append(all, g.Limits...)

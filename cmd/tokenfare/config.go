@@ -113,6 +113,7 @@ type PlanConfig struct {
 
 	at       place
 	limitsAt []place
+	unread   bool // a mistake in it was reported
 }
 
 // KeyConfig is one caller.
@@ -121,9 +122,10 @@ type KeyConfig struct {
 	Hashes    [][32]byte // SHA-256 of each secret that opens this key
 	Plan      string     // empty: none
 	Limits    []limit.Limit
-	Unlimited bool      // "limits: none" was said aloud
-	Models    []string  // globs of the models it may use; empty: all
-	Expires   time.Time // zero: never
+	Unlimited bool          // "limits: none" was said aloud
+	Extra     []limit.Extra // raise some of its plan's limits or its own, each until its date
+	Models    []string      // globs of the models it may use; empty: all
+	Expires   time.Time     // zero: never
 	Disabled  bool
 	TooLongAs string // "" or "context_length_exceeded"
 
@@ -132,6 +134,7 @@ type KeyConfig struct {
 	unread     bool // a mistake in it was reported: what seems absent may only be misread
 	limited    bool // it says `plan` or `limits`
 	limitsAt   []place
+	extraAt    []place
 }
 
 // GroupConfig is a pool that several keys, and other groups, draw on together.

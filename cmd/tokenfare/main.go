@@ -32,6 +32,7 @@ func commands() []command {
 		})},
 		{"prices", "[-config FILE] [MODEL…]", "what do models cost, and who says so", plain(runPrices)},
 		{"notify", "-test [-config FILE]", "post a test message to the webhook that is told of budgets", runNotify},
+		reconcileCommand(readDays),
 		{"health", "[-config FILE]", "ask a running proxy whether it is well, for container health checks", plain(runHealth)},
 		{"version", "", "print the version", plain(runVersion)},
 	}

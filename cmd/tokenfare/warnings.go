@@ -41,6 +41,7 @@ func (c *Config) warnings(catalog *cost.Catalog, now time.Time) []string {
 	out = append(out, c.halfKnown(catalog)...)
 	out = append(out, c.notTaken(offers)...)
 	out = append(out, c.endedLimits(now)...)
+	out = append(out, c.endedExtras(now)...)
 	out = append(out, c.unpriced(offers, now)...)
 	return append(out, c.tooSmall(offers)...)
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -19,19 +20,36 @@ const (
 )
 
 // Run commits what is queued until ctx ends, then what is left. An error says how many rows are lost, as the ledger could not be
-// written for ten more seconds. Call it once.
+// written for ten more seconds; or it matches [ErrFenced], whereupon this process has to end: nothing it does is recorded
+// any more. Call it once.
 func (w *Writer) Run(ctx context.Context) error {
 	tick := time.NewTicker(w.options.RollEvery)
 	defer tick.Stop()
+	patient := time.NewTimer(0) // for rows that nobody waits for
+	defer patient.Stop()
+	running := true
 	for {
-		began := time.Now()
+		began, roll := time.Now(), false
 		select {
 		case <-ctx.Done():
-			return w.finish(context.WithoutCancel(ctx))
 		case <-w.wake:
-			w.commitNext(ctx, false)
+		case <-w.later:
+			if !running {
+				patient.Reset(w.options.Late)
+				running = true
+			}
+			continue
+		case <-patient.C:
+			running = false
 		case <-tick.C:
-			w.commitNext(ctx, true)
+			roll = true
+		}
+		if ctx.Err() != nil { // first of all: what a commit has kept comes before anything new
+			return w.finish(context.WithoutCancel(ctx))
+		}
+		w.commitNext(ctx, roll)
+		if err := w.Err(); errors.Is(err, ErrFenced) {
+			return err
 		}
 		w.prune(ctx)
 		if rest := w.options.Gap - time.Since(began); rest > 0 {
@@ -57,6 +75,7 @@ func (w *Writer) take() *group {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	g := w.next
+	g.upto = w.ids.reached() // rows get their Seq under the same lock
 	w.next = newGroup()
 	return g
 }
@@ -86,9 +105,9 @@ func (w *Writer) prepare(g *group, roll bool) *group {
 		b.Refusals = append(b.Refusals, r)
 	}
 	due := roll || len(w.roll.Hours)+len(w.roll.Slots) >= mostRolled
-	if due && (!w.roll.empty() || len(w.adopt) > 0) {
-		w.roll.Upto = max(w.roll.Upto, w.ids.before())
-		b.Rolled, b.Adopted, w.adopt = w.roll, w.adopt, nil
+	if due && (!w.roll.empty() || time.Since(w.rolled) >= w.options.Heartbeat) {
+		w.roll.Upto = g.upto
+		b.Rolled = w.roll
 		w.roll, w.rolled = newRoll(&w.names), time.Now()
 	}
 	if g.rows == 0 && b.Rolled == nil && (len(b.Refusals) == 0 || !roll) {
@@ -126,11 +145,15 @@ func (w *Writer) persist(ctx context.Context, g *group) error {
 			g.settle()
 			return nil
 		}
-		if ctx.Err() == nil {
+		fenced := errors.Is(err, ErrFenced)
+		if ctx.Err() == nil || fenced {
 			w.failed(err)
 		}
 		if w.options.Serve {
 			g.settle() // nobody is to wait for it
+		}
+		if fenced {
+			return err // for good
 		}
 		select {
 		case <-ctx.Done():
@@ -155,10 +178,14 @@ func (w *Writer) prune(ctx context.Context) {
 	}
 }
 
-// try makes one attempt. A store that hangs must not hold up the others for ever.
+// try makes one attempt. A store that is too slow counts as one that cannot be written, and one that hangs is given up.
 func (w *Writer) try(ctx context.Context, g *group) error {
 	ctx, cancel := context.WithTimeout(ctx, commitTime)
 	defer cancel()
+	slow := time.AfterFunc(w.options.Patience, func() {
+		w.failed(fmt.Errorf("a commit takes longer than %s", w.options.Patience))
+	})
+	defer slow.Stop()
 	return w.store.Commit(ctx, &g.batch)
 }
 

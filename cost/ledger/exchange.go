@@ -94,6 +94,7 @@ func (x *Exchange) Crash() *End {
 		end.Cost = cost.NanoUSD(saturatingAdd(int64(end.Cost), int64(d.Reserved)))
 		end.Charges = addCharges(end.Charges, d.Charges)
 	}
+	end.bound()
 	return end
 }
 

@@ -88,9 +88,10 @@ func (s *IDs) Next() ID {
 	return ID(s.last<<slotBits | int64(s.slot))
 }
 
-// before is an ID that none made from now on is smaller than.
-func (s *IDs) before() ID {
+// reached is an ID that all made from now on are larger than.
+func (s *IDs) reached() ID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.last = max(time.Now().UnixMicro(), s.last)
 	return ID(s.last<<slotBits | int64(s.slot))
 }

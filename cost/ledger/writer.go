@@ -20,8 +20,10 @@ type Options struct {
 	Serve      bool
 	MostQueued int           // rows kept in memory while the ledger cannot be written and Serve is set; zero means 100,000
 	Gap        time.Duration // between the beginnings of two commits, so that a busy ledger is written in larger groups; zero means 2 ms
+	Late       time.Duration // how long a row waits for others that nobody waits for; zero means 20 ms
 	Patience   time.Duration // how long a ticket waits; zero means 5 s
 	RollEvery  time.Duration // how long the sums may be behind the rows; zero means a second
+	Heartbeat  time.Duration // how long a writer that has nothing to write stays silent; zero means 15 s
 	Keep       time.Duration // rows of exchanges that ended longer ago are dropped; zero means never
 	Log        *slog.Logger  // nil: nothing is logged
 }
@@ -36,7 +38,8 @@ type Writer struct {
 	mu   sync.Mutex
 	next *group // being filled; guarded by mu
 
-	wake chan struct{} // holds one: there is something in next
+	wake  chan struct{} // holds one: somebody waits for something in next
+	later chan struct{} // holds one: there is something in next, and nobody waits for it
 
 	// Belongs to Run.
 	number int64
@@ -45,7 +48,6 @@ type Writer struct {
 	rolled time.Time
 	pruned time.Time // when there was last nothing to drop
 	names  names
-	adopt  []int  // slots of dead writers
 	kept   *group // that could not be written before Run was told to end
 
 	failing atomic.Pointer[failure]
@@ -63,6 +65,7 @@ type group struct {
 	batch    Batch
 	refusals map[Refusal]int64 // by all but their number
 	rows     int
+	upto     ID            // later rows have a larger Seq
 	done     chan struct{} // closed when the group is durable
 	settled  atomic.Bool   // done is closed
 }
@@ -78,14 +81,16 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 	}
 	o.MostQueued = orDefault(o.MostQueued, 100_000)
 	o.Gap = orDefault(o.Gap, 2*time.Millisecond)
+	o.Late = orDefault(o.Late, 20*time.Millisecond)
 	o.Patience = orDefault(o.Patience, 5*time.Second)
 	o.RollEvery = orDefault(o.RollEvery, time.Second)
+	o.Heartbeat = orDefault(o.Heartbeat, 15*time.Second)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	w = &Writer{
 		options: o, store: store, ids: NewIDs(past.Slot, past.Last), slot: past.Slot,
-		next: newGroup(), wake: make(chan struct{}, 1),
+		next: newGroup(), wake: make(chan struct{}, 1), later: make(chan struct{}, 1),
 		number: past.Batch, open: newOpenSet(), rolled: time.Now(),
 	}
 	w.roll = newRoll(&w.names)
@@ -100,9 +105,9 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 		w.open.add(&x.Begin)
 		w.End(x.Crash())
 	}
-	if w.adopt = past.Dead; len(w.adopt) > 0 || !w.roll.empty() {
+	if !w.roll.empty() {
 		w.rolled = time.Time{} // at once
-		w.rouse()
+		rouse(w.wake)
 	}
 	return w, len(past.Unfinished), nil
 }
@@ -128,20 +133,20 @@ func (w *Writer) Err() error {
 // Begin queues a begin row. The row belongs to the writer from now on.
 func (w *Writer) Begin(b *Begin) Ticket {
 	b.bound()
-	return w.queue(true, func(g *group) { g.batch.Begins = append(g.batch.Begins, b) })
+	return w.queue(w.wake, true, func(g *group) { g.batch.Begins = append(g.batch.Begins, b) })
 }
 
 // Draw queues a draw row. The row belongs to the writer from now on.
 func (w *Writer) Draw(d *Draw) Ticket {
 	d.bound()
-	return w.queue(true, func(g *group) { g.batch.Draws = append(g.batch.Draws, d) })
+	return w.queue(w.wake, true, func(g *group) { g.batch.Draws = append(g.batch.Draws, d) })
 }
 
 // End queues an end row, and gives it its Seq. Nobody need wait for it: until it is there, the begin row stands for the
-// exchange. The row belongs to the writer from now on.
+// exchange. So it goes with the next row that somebody waits for, or a few milliseconds later. The row belongs to the writer from now on.
 func (w *Writer) End(e *End) Ticket {
 	e.bound()
-	return w.queue(true, func(g *group) {
+	return w.queue(w.later, true, func(g *group) {
 		e.Seq = w.ids.Next()
 		g.batch.Ends = append(g.batch.Ends, e)
 	})
@@ -149,7 +154,7 @@ func (w *Writer) End(e *End) Ticket {
 
 // Correct queues corrections, and gives each its Seq. They become durable together.
 func (w *Writer) Correct(list []*Correction) Ticket {
-	return w.queue(false, func(g *group) {
+	return w.queue(w.wake, false, func(g *group) {
 		for _, c := range list {
 			c.bound()
 			c.Seq = w.ids.Next()
@@ -174,17 +179,17 @@ func (w *Writer) Refused(key, model, code string) {
 
 // Price records what a version of a price is.
 func (w *Writer) Price(card PriceCard) {
-	w.queue(false, func(g *group) { g.batch.Prices = append(g.batch.Prices, card) })
+	w.queue(w.later, false, func(g *group) { g.batch.Prices = append(g.batch.Prices, card) })
 }
 
 // Notify records that somebody was told.
 func (w *Writer) Notify(n Notice) Ticket {
-	return w.queue(false, func(g *group) { g.batch.Notices = append(g.batch.Notices, n) })
+	return w.queue(w.later, false, func(g *group) { g.batch.Notices = append(g.batch.Notices, n) })
 }
 
-// queue puts something into the group that is being filled. What may be lost is, where the ledger cannot be written, there is
+// queue puts something into the group that is being filled, and has Run told through a channel. What may be lost is, where the ledger cannot be written, there is
 // too much of it already, and serving goes before recording.
-func (w *Writer) queue(mayBeLost bool, put func(*group)) Ticket {
+func (w *Writer) queue(tell chan struct{}, mayBeLost bool, put func(*group)) Ticket {
 	w.mu.Lock()
 	g := w.next
 	if mayBeLost && w.options.Serve && g.rows >= w.options.MostQueued && w.failing.Load() != nil {
@@ -195,13 +200,13 @@ func (w *Writer) queue(mayBeLost bool, put func(*group)) Ticket {
 	put(g)
 	g.rows++
 	w.mu.Unlock()
-	w.rouse()
+	rouse(tell)
 	return Ticket{writer: w, group: g}
 }
 
-func (w *Writer) rouse() {
+func rouse(run chan struct{}) {
 	select {
-	case w.wake <- struct{}{}:
+	case run <- struct{}{}:
 	default: // it is awake already
 	}
 }

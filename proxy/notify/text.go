@@ -44,11 +44,11 @@ var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // sentences say how much is used of what, and what comes next.
 func (d *due) sentences(zone *time.Location) string {
-	of := amounts(d.Limit.Unit, d.State)
-	if d.State.Limit > d.Limit.Amount {
-		of += ", to which it is raised"
+	limit := strconv.Quote(d.Limit.Text)
+	if d.Raised != "" {
+		limit += " " + d.Raised
 	}
-	return fmt.Sprintf("%s has used %s %% of %q: %s. %s", d.Owner, grouped(d.Percent), d.Limit.Text, of, d.next(zone))
+	return fmt.Sprintf("%s has used %s %% of %s: %s. %s", d.Owner, grouped(d.Percent), limit, amounts(d.Limit.Unit, d.State), d.next(zone))
 }
 
 // next says what happens to calls, and for how long.

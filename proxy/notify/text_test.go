@@ -45,7 +45,7 @@ func TestSentences(t *testing.T) {
 			"total", "key alice", "500k tokens in total",
 			time.Time{},
 			1_412_345, 1_500_000, 94, false,
-			`key alice has used 94 % of "500k tokens in total": 1,412,345 of 1,500,000 tokens, to which it is raised. It never resets.`,
+			`key alice has used 94 % of "500k tokens in total" raised by 1m tokens until 2000-12-24: 1,412,345 of 1,500,000 tokens. It never resets.`,
 		},
 		{
 			"all of a total", "group research", "500k tokens in total",
@@ -94,8 +94,12 @@ func TestSentences(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRoom(t)
 				r.notifier.Set(notify.Settings{URL: webhook, At: []int64{80}, Zone: berlin, Help: "Ask  in\n<#ai>."})
+				raised := ""
+				if c.of == 1_500_000 {
+					raised = "raised by 1m tokens until 2000-12-24"
+				}
 				r.uses(proxy.Quota{
-					Name: c.owner, Owner: c.owner, Limit: parse(c.limit), State: limiter.State{Used: c.used, Limit: c.of}, Percent: c.percent, Ends: c.ends, Refused: c.refused,
+					Raised: raised, Name: c.owner, Owner: c.owner, Limit: parse(c.limit), State: limiter.State{Used: c.used, Limit: c.of}, Percent: c.percent, Ends: c.ends, Refused: c.refused,
 				})
 				r.hears(time.Second, c.want+" Ask in &lt;#ai&gt;.")
 			})

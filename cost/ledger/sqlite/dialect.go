@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/cost/ledger/sqlstore"
 )
 
 // dialect is SQLite's way, for one file.
@@ -23,13 +23,11 @@ type dialect struct {
 // Numbered reports false: SQLite takes question marks.
 func (dialect) Numbered() bool { return false }
 
-// Claim gives the one slot there is to whoever has the lock. Whoever had it before is dead.
-func (d dialect) Claim(context.Context, *sql.DB) (slot int, dead []int, err error) {
-	if d.held == nil {
-		return 0, nil, errors.New("BUG: a ledger that was opened to read is to be written")
-	}
-	return 0, []int{0}, nil
-}
+// Prepares reports false: the driver does not.
+func (dialect) Prepares() bool { return false }
+
+// Pace is none: whoever has the lock is the only one.
+func (dialect) Pace() sqlstore.Pace { return sqlstore.Pace{} }
 
 // Reading is a transaction that reads, which SQLite isolates as it is.
 func (dialect) Reading() *sql.TxOptions { return nil }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +16,7 @@ const (
 	beginColumns      = "id, series, model, label, retry, stream, estimate, input, output, other, reserved, price, charges"
 	drawColumns       = "id, step, input, output, other, reserved, charges"
 	endColumns        = "seq, id, status, ending, basis, served, input, cached, cache_write, output, reasoning, other, cost, took, first_token, upstream_id, charges"
-	correctionColumns = "seq, id, was, basis, input, cached, cache_write, output, reasoning, other, cost, charges, reason"
+	correctionColumns = "seq, id, series, model, served, label, was, basis, input, cached, cache_write, output, reasoning, other, cost, charges, reason"
 	sumColumns        = "requests, failed, unreported, counted, retries, input, cached, cache_write, output, reasoning, images, milliseconds, characters, cost"
 	hourColumns       = "hour, series, model, served, label, " + sumColumns
 )
@@ -40,13 +41,7 @@ func (s *Store) Commit(ctx context.Context, b *ledger.Batch) error {
 		} else if n == 0 {
 			return t.committedBefore(ctx, b)
 		}
-		if err := t.intern(ctx, b); err != nil {
-			return err
-		}
-		if err := t.rows(ctx, b); err != nil {
-			return err
-		}
-		return t.sums(ctx, b)
+		return t.write(ctx, b)
 	})
 }
 
@@ -56,10 +51,24 @@ func (t *tx) committedBefore(ctx context.Context, b *ledger.Batch) error {
 	if err := t.queryRow(ctx, `SELECT batch FROM writers WHERE slot = ?`, b.Slot).Scan(&last); err != nil {
 		return fmt.Errorf("find writer %d: %w", b.Slot, err)
 	}
-	if last != b.Number {
-		return fmt.Errorf("%w: batch %d of writer %d follows batch %d", ledger.ErrLocked, b.Number, b.Slot, last)
+	switch {
+	case last == b.Number:
+		return nil
+	case lifeOf(last) > lifeOf(b.Number):
+		return fmt.Errorf("%w (it had slot %d)", ledger.ErrFenced, b.Slot)
 	}
-	return nil
+	return fmt.Errorf("%w: batch %d of writer %d does not follow batch %d; if the ledger was restored from a backup, restart this process", ledger.ErrLocked, b.Number, b.Slot, last)
+}
+
+// write writes all of a batch.
+func (t *tx) write(ctx context.Context, b *ledger.Batch) error {
+	if err := t.intern(ctx, b); err != nil {
+		return err
+	}
+	if err := t.rows(ctx, b); err != nil {
+		return err
+	}
+	return t.sums(ctx, b)
 }
 
 // rows writes the rows of a batch.
@@ -83,10 +92,12 @@ func (t *tx) rows(ctx context.Context, b *ledger.Batch) error {
 	corrections := newBulk("corrections", correctionColumns, keep, len(b.Corrections))
 	for _, r := range b.Corrections {
 		u := r.Usage
-		corrections.add(int64(r.Seq), int64(r.Exchange), r.Was, r.Basis,
+		corrections.add(int64(r.Seq), int64(r.Exchange), t.series(r.Series), r.Model, r.Served, r.Label, r.Was, r.Basis,
 			u.Input, u.CachedInput, u.CacheWrite, u.Output, u.Reasoning, otherOf(u, true),
 			int64(r.Cost), t.chargesOf(r.Charges), r.Reason)
 	}
+	slices.SortFunc(b.Refusals, refusalOrder)
+	slices.SortFunc(b.Notices, noticeOrder)
 	refusals := newBulk("refusals", "hour, key_name, model, code, n", "ON CONFLICT (hour, key_name, model, code) DO UPDATE SET n = refusals.n + excluded.n", len(b.Refusals))
 	for _, r := range b.Refusals {
 		refusals.add(r.Hour, r.Key, r.Model, r.Code, r.N)
@@ -108,19 +119,15 @@ func (t *tx) sums(ctx context.Context, b *ledger.Batch) error {
 	if b.Rolled == nil {
 		return nil
 	}
-	for _, slot := range b.Adopted {
-		if _, err := t.exec(ctx, `UPDATE writers SET oldest = 0, rolled = ? WHERE slot = ?`, int64(b.Rolled.Upto), slot); err != nil {
-			return err
-		}
-	}
 	hours := newBulk("hours", hourColumns, "ON CONFLICT (hour, series, model, served, label) DO UPDATE SET "+added("hours", sumColumns), len(b.Rolled.Hours))
-	for h, s := range b.Rolled.Hours {
+	for _, h := range slices.SortedFunc(maps.Keys(b.Rolled.Hours), hourOrder) {
+		s := b.Rolled.Hours[h]
 		hours.add(h.Start, t.series(h.Series), h.Model, h.Served, h.Label, s.Requests, s.Failed, s.Unreported, s.Counted, s.Retries,
 			s.Input, s.CachedInput, s.CacheWrite, s.Output, s.Reasoning, s.Images, s.Milliseconds, s.Characters, int64(s.Cost))
 	}
 	spent := newBulk("spent", "budget, slot, n", "ON CONFLICT (budget, slot) DO UPDATE SET n = spent.n + excluded.n", len(b.Rolled.Slots))
-	for s, n := range b.Rolled.Slots {
-		spent.add(t.budget(s.Budget), s.Start, n)
+	for _, s := range slices.SortedFunc(maps.Keys(b.Rolled.Slots), slotOrder) {
+		spent.add(t.budget(s.Budget), s.Start, b.Rolled.Slots[s])
 	}
 	for _, table := range []*bulk{hours, spent} {
 		if err := table.flush(ctx, t); err != nil {

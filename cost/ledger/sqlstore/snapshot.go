@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,8 +13,9 @@ import (
 
 // snapshot is a transaction that reads.
 type snapshot struct {
-	tx    *sql.Tx
-	store *Store
+	tx     *sql.Tx
+	store  *Store
+	within bool // a transaction that writes, which explains its errors itself
 
 	budgets map[int64]ledger.Budget // nil until they are read
 	numbers map[string]int64        // of budgets, by name
@@ -29,12 +31,17 @@ func (s *Store) snapshot(ctx context.Context) (*snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", s.dialect.Explain(err))
 	}
-	return &snapshot{tx: tx, store: s}, nil
+	r := &snapshot{tx: tx, store: s}
+	if _, err := r.Kept(ctx); err != nil { // databases take the snapshot with the first statement
+		_ = tx.Rollback() // the first error is the one to tell
+		return nil, err
+	}
+	return r, nil
 }
 
-// Close ends it.
+// Close ends it. It may have ended with its context, or been closed already.
 func (r *snapshot) Close() error {
-	if err := r.tx.Rollback(); err != nil {
+	if err := r.tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
 		return fmt.Errorf("read ledger: %w", r.store.dialect.Explain(err))
 	}
 	return nil
@@ -56,8 +63,8 @@ func (r *snapshot) each(ctx context.Context, f func(*sql.Rows) error, query stri
 }
 
 func (r *snapshot) explain(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || r.within {
+		return err
 	}
 	return fmt.Errorf("read ledger: %w", r.store.dialect.Explain(err))
 }

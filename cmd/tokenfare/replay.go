@@ -1,0 +1,31 @@
+package main
+
+import (
+	"context"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/limiter"
+	"github.com/tokenfare/tokenfare/proxy"
+)
+
+// replay tells what the budgets of a configuration have counted, by a ledger alone: as they would be if the proxy were started now.
+// Calls that run count as reserved.
+func (c *Config) replay(ctx context.Context, s ledger.Snapshot) ([]proxy.BudgetState, error) {
+	spec, _, err := c.compile()
+	if err != nil {
+		return nil, err
+	}
+	catalog, err := c.priceList()
+	if err != nil {
+		return nil, err
+	}
+	memory := limiter.NewMemory()
+	policy, err := proxy.NewPolicy(spec, memory, catalog)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := proxy.NewRestorer(memory).Restore(ctx, policy, s); err != nil {
+		return nil, err
+	}
+	return policy.Budgets(ctx, memory)
+}

@@ -1,0 +1,41 @@
+package ledgertest
+
+var stories = []story{
+	{"an empty ledger", empty},
+	{"what is not there is not found", nothingFound},
+
+	{"a batch is written whole", allOrNothing},
+	{"a batch is written once", committedTwice},
+	{"a batch whose outcome is unknown", outcomeUnknown},
+	{"a batch that does not follow", notInOrder},
+
+	{"crashes are charged once", crashed},
+	{"the oldest that is open", oldestOpen},
+
+	{"sums are those of the rows", sumsOfRows},
+	{"a correction of what was dropped", correctedAfterwards},
+	{"what budgets were charged", datesOfSpends},
+	{"slots", sumsOfSlots},
+
+	{"pruning", prune},
+	{"pruning what is corrected", pruneCorrected},
+	{"pruning the last hour", pruneRecent},
+	{"summing up old slots", compact},
+
+	{"notices", noticesOnce},
+	{"refusals", refusalsAddUp},
+	{"a budget of two units", twoUnits},
+	{"snapshots", snapshots},
+	{"snapshots that are closed", closedSnapshots},
+	{"many readers", manyReaders},
+
+	{"several writers", severalWriters},
+	{"a writer that is idle", idleWriter},
+}
+
+var writerStories = []story{
+	{"hostile texts", hostileTexts},
+	{"extreme figures", extremeFigures},
+	{"many callers", manyCallers},
+	{"processes that die", dyingProcesses},
+}

@@ -1,0 +1,157 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+)
+
+// writer is a row of the table of writers.
+type writer struct {
+	slot   int
+	held   bool  // somebody has the slot, alive or dead; else nothing is left to do there
+	batch  int64 // the last one's number; 0: there is no row yet
+	rolled int64
+	oldest int64
+	seen   int64 // the last sign of life; 0: it has said that it ends
+}
+
+// batchBits are for the numbers of batches in one life of a slot: enough for a century of five hundred commits a second. The bits above
+// them count the lives, so that a writer whose slot was taken can never hit on the next batch's number.
+const batchBits = 41
+
+func lifeOf(batch int64) int64 { return batch >> batchBits }
+
+// querier is a database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// writers reads all rows, in the order of their slots.
+func writers(ctx context.Context, q querier) (list []writer, err error) {
+	rows, err := q.QueryContext(ctx, `SELECT slot, held, batch, rolled, oldest, seen FROM writers ORDER BY slot`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var w writer
+		if err := rows.Scan(&w.slot, &w.held, &w.batch, &w.rolled, &w.oldest, &w.seen); err != nil {
+			return nil, err
+		}
+		list = append(list, w)
+	}
+	return list, rows.Err()
+}
+
+// take begins another life of a slot, in which whoever has it so far can write nothing more: either his last rows are there
+// when take returns, or they never come. It returns false if the slot is not as it was any more, because its writer lives, or
+// somebody else was faster. What w says is brought up to date.
+func (t *tx) take(ctx context.Context, w *writer) (bool, error) {
+	if w.batch == 0 {
+		// Who makes the same row at the same time waits here, and finds it changed below.
+		_, err := t.exec(ctx, `INSERT INTO writers (slot, held, batch, rolled, oldest, seen) VALUES (?, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING`, w.slot)
+		if err != nil {
+			return false, err
+		}
+	}
+	next := (lifeOf(w.batch) + 1) << batchBits
+	result, err := t.exec(ctx, `UPDATE writers SET held = 1, batch = ?, seen = ? WHERE slot = ? AND batch = ? AND seen = ?`,
+		next, time.Now().UnixMicro(), w.slot, w.batch, w.seen)
+	if err != nil {
+		return false, err
+	}
+	w.batch = next
+	n, err := result.RowsAffected()
+	return n == 1, err
+}
+
+// claim takes a slot for this store. The result is nil if somebody else was faster.
+func (s *Store) claim(ctx context.Context, w writer) (past *ledger.Past, err error) {
+	err = s.transactBeside(ctx, "take a slot of the ledger", func(t *tx) error {
+		if won, err := t.take(ctx, &w); err != nil || !won {
+			return err
+		}
+		ids, err := t.ids(ctx, w)
+		if err != nil {
+			return err
+		}
+		past = &ledger.Past{Slot: w.slot, Batch: w.batch, Last: ids.Next()}
+		if !w.held {
+			_, err := t.exec(ctx, `UPDATE writers SET rolled = ? WHERE slot = ?`, int64(past.Last), w.slot)
+			return err
+		}
+		r := t.reader()
+		var rest tail
+		if err := r.tailOf(ctx, w, &rest); err != nil {
+			return err
+		}
+		past.Tail, past.Corrected = rest.ended, rest.corrected
+		past.Unfinished, err = r.unfinishedOf(ctx, w, nil)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return past, nil
+}
+
+// adopt settles what a dead writer left behind, and frees its slot: what it never ended is ended, and what is missing in the
+// sums is added. All that is one transaction, so of several who adopt the same writer, one does. It returns how many
+// exchanges had to be ended.
+func (s *Store) adopt(ctx context.Context, w writer) (crashed int, err error) {
+	err = s.transactBeside(ctx, fmt.Sprintf("adopt writer %d of the ledger", w.slot), func(t *tx) error {
+		if won, err := t.take(ctx, &w); err != nil || !won {
+			return err
+		}
+		ids, err := t.ids(ctx, w)
+		if err != nil {
+			return err
+		}
+		if crashed, err = t.settle(ctx, w, ids); err != nil {
+			return err
+		}
+		_, err = t.exec(ctx, `UPDATE writers SET held = 0, rolled = ?, oldest = 0 WHERE slot = ?`, int64(ids.Next()), w.slot)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return crashed, nil
+}
+
+// settle writes what is missing after a writer's death.
+func (t *tx) settle(ctx context.Context, w writer, ids *ledger.IDs) (crashed int, err error) {
+	r := t.reader()
+	var rest tail
+	if err := r.tailOf(ctx, w, &rest); err != nil {
+		return 0, err
+	}
+	unfinished, err := r.unfinishedOf(ctx, w, nil)
+	if err != nil {
+		return 0, err
+	}
+	b := &ledger.Batch{}
+	for _, x := range unfinished {
+		x.End = x.Crash()
+		x.End.Seq = ids.Next()
+		b.Ends = append(b.Ends, x.End)
+		rest.ended = append(rest.ended, x)
+	}
+	b.Rolled = ledger.RollOf(rest.ended, rest.corrected)
+	return len(unfinished), t.write(ctx, b)
+}
+
+// ids makes ids that are larger than all in the ledger, and than what is said to be in the sums.
+func (t *tx) ids(ctx context.Context, w writer) (*ledger.IDs, error) {
+	var begin, end, correction ledger.ID
+	err := t.queryRow(ctx, `SELECT COALESCE((SELECT MAX(id) FROM begins), 0), COALESCE((SELECT MAX(seq) FROM ends), 0), COALESCE((SELECT MAX(seq) FROM corrections), 0)`).
+		Scan(&begin, &end, &correction)
+	return ledger.NewIDs(w.slot, max(begin, end, correction, ledger.ID(w.rolled))), err
+}
+
+// reader reads what is there within the transaction.
+func (t *tx) reader() *snapshot { return &snapshot{tx: t.Tx, store: t.store, within: true} }
