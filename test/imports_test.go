@@ -45,6 +45,7 @@ var arrows = map[string][]string{
 	"test/fakeopenai":         {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"test/figures":            {},
 	"test/harness":            {},
+	"test/memnet":             {},
 
 	"limiter/examples":               {},
 	"limiter/examples/gate":          {"limiter"},

@@ -16,9 +16,9 @@ type clerk struct {
 	store ledger.Store
 	past  *ledger.Past
 
-	number int64         // of the last batch
-	last   ledger.ID     // the largest made
-	batch  *ledger.Batch // being filled
+	number int64                       // of the last batch
+	last   ledger.ID                   // the largest made
+	batch  *ledger.Batch               // being filled
 	open   map[ledger.ID]*ledger.Begin // with those of the batch
 
 	// Not rolled up.

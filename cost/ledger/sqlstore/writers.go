@@ -75,13 +75,13 @@ func (s *Store) claim(ctx context.Context, w writer) (past *ledger.Past, err err
 		if won, err := t.take(ctx, &w); err != nil || !won {
 			return err
 		}
-		ids, err := t.ids(ctx, w)
+		last, err := t.last(ctx, w)
 		if err != nil {
 			return err
 		}
-		past = &ledger.Past{Slot: w.slot, Batch: w.batch, Last: ids.Next()}
+		past = &ledger.Past{Slot: w.slot, Batch: w.batch, Last: last}
 		if !w.held {
-			_, err := t.exec(ctx, `UPDATE writers SET rolled = ? WHERE slot = ?`, int64(past.Last), w.slot)
+			_, err := t.exec(ctx, `UPDATE writers SET rolled = ? WHERE slot = ?`, int64(last), w.slot)
 			return err
 		}
 		r := t.reader()
@@ -107,10 +107,11 @@ func (s *Store) adopt(ctx context.Context, w writer) (crashed int, err error) {
 		if won, err := t.take(ctx, &w); err != nil || !won {
 			return err
 		}
-		ids, err := t.ids(ctx, w)
+		last, err := t.last(ctx, w)
 		if err != nil {
 			return err
 		}
+		ids := ledger.NewIDs(w.slot, last)
 		if crashed, err = t.settle(ctx, w, ids); err != nil {
 			return err
 		}
@@ -145,12 +146,12 @@ func (t *tx) settle(ctx context.Context, w writer, ids *ledger.IDs) (crashed int
 	return len(unfinished), t.write(ctx, b)
 }
 
-// ids makes ids that are larger than all in the ledger, and than what is said to be in the sums.
-func (t *tx) ids(ctx context.Context, w writer) (*ledger.IDs, error) {
+// last is an id that none in the ledger is larger than, nor what is said to be in the writer's sums.
+func (t *tx) last(ctx context.Context, w writer) (ledger.ID, error) {
 	var begin, end, correction ledger.ID
 	err := t.queryRow(ctx, `SELECT COALESCE((SELECT MAX(id) FROM begins), 0), COALESCE((SELECT MAX(seq) FROM ends), 0), COALESCE((SELECT MAX(seq) FROM corrections), 0)`).
 		Scan(&begin, &end, &correction)
-	return ledger.NewIDs(w.slot, max(begin, end, correction, ledger.ID(w.rolled))), err
+	return max(begin, end, correction, ledger.ID(w.rolled)), err
 }
 
 // reader reads what is there within the transaction.
