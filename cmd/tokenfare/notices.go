@@ -2,21 +2,17 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/proxy/notify"
 )
 
 // newNotifier tells people of the budgets of a program, and of none twice that the ledger says they were told of.
-func newNotifier(ctx context.Context, a *app) (*notify.Notifier, error) {
+func newNotifier(a *app) (*notify.Notifier, error) {
 	o := notify.Options{Quotas: a.server, Registry: a.registry, Log: a.log}
 	if a.books != nil {
-		told, err := a.books.told(ctx)
-		if err != nil {
-			return nil, err
-		}
-		o.Told = told
-		o.Remember = func(n ledger.Notice) { a.books.writer.Notify(n) }
+		o.Ledger = noticeBook{a.books}
 	}
 	n, err := notify.New(o)
 	if err != nil {
@@ -26,8 +22,16 @@ func newNotifier(ctx context.Context, a *app) (*notify.Notifier, error) {
 	return n, nil
 }
 
-// told reads of what people were told.
-func (b *books) told(ctx context.Context) ([]ledger.Notice, error) {
+// noticeBook is the part of the ledger that says of what people were told.
+type noticeBook struct{ *books }
+
+// toldTime bounds how long reading it may take.
+const toldTime = 10 * time.Second
+
+// Told implements notify.Ledger.
+func (b noticeBook) Told(ctx context.Context) ([]ledger.Notice, error) {
+	ctx, cancel := context.WithTimeout(ctx, toldTime)
+	defer cancel()
 	snapshot, err := b.store.Snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -35,6 +39,9 @@ func (b *books) told(ctx context.Context) ([]ledger.Notice, error) {
 	defer snapshot.Close()
 	return snapshot.Notices(ctx)
 }
+
+// Tell implements notify.Ledger.
+func (b noticeBook) Tell(n ledger.Notice) { b.writer.Notify(n) }
 
 // tell starts telling people. It goes on until stop is called, whatever happens to ctx: what is settled while the program drains
 // is to be told, too. stop returns when nobody is being told any more.

@@ -168,7 +168,7 @@ func newApp(ctx context.Context, config *Config, spec proxy.Spec, log *slog.Logg
 	if err != nil {
 		return nil, errors.Join(err, a.books.close())
 	}
-	if a.notifier, err = newNotifier(ctx, a); err != nil {
+	if a.notifier, err = newNotifier(a); err != nil {
 		return nil, errors.Join(err, a.books.close())
 	}
 	return a, nil

@@ -4,7 +4,7 @@
 // threshold and nobody was told of it, or of a higher one, in the period that goes on. What is due is posted, as one message
 // of a line each; the receiver is told from fresh figures, and only what it took is remembered:
 //
-//	n, err := notify.New(notify.Options{Quotas: server, Remember: remember, Told: told})
+//	n, err := notify.New(notify.Options{Quotas: server, Ledger: ledger})
 //	n.Set(notify.Settings{URL: webhook, At: []int64{80, 100}})
 //	go n.Run(ctx)
 //

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -25,36 +26,33 @@ func reached(q *proxy.Quota, at int64) bool {
 	return q.Percent >= at || at == 100 && q.Refused && q.Percent >= almost
 }
 
-// record is what was told of each budget, by its name.
-type record map[string]told
+// record is the highest threshold that was told of each budget in a period.
+type record map[periodOf]int64
 
-// told is the highest threshold that was told of in a period.
-type told struct {
-	ends int64 // of the period, Unix seconds; 0: never
-	at   int64
+// periodOf is a period of a budget, by its end in Unix seconds; 0: it has none.
+type periodOf struct {
+	budget string
+	ends   int64
 }
 
-// recordOf reads what was kept. Of periods that are over nothing need be known.
-func recordOf(kept []ledger.Notice, now time.Time) record {
-	r := record{}
+func current(q *proxy.Quota) periodOf {
+	if q.Ends.IsZero() {
+		return periodOf{budget: q.Name}
+	}
+	return periodOf{q.Name, q.Ends.Unix()}
+}
+
+// learn adds what was kept, by this process or another. Of periods that were over yesterday nothing need be known any more.
+func (r record) learn(kept []ledger.Notice, now time.Time) {
+	over := func(ends int64) bool { return ends != 0 && ends < now.Add(-24*time.Hour).Unix() }
+	maps.DeleteFunc(r, func(p periodOf, _ int64) bool { return over(p.ends) })
 	for _, k := range kept {
 		at, err := strconv.ParseInt(strings.TrimSuffix(k.At, "%"), 10, 64)
-		if err != nil || k.Period != 0 && k.Period <= now.Unix() {
-			continue
-		}
-		old, known := r[k.Budget]
-		switch {
-		case !known || later(k.Period, old.ends):
-			r[k.Budget] = told{k.Period, at}
-		case k.Period == old.ends:
-			r[k.Budget] = told{k.Period, max(at, old.at)}
+		if p := (periodOf{k.Budget, k.Period}); err == nil && !over(p.ends) {
+			r[p] = max(r[p], at)
 		}
 	}
-	return r
 }
-
-// later reports whether a period ends after another one. The one that never ends is the last.
-func later(ends, other int64) bool { return other != 0 && (ends == 0 || ends > other) }
 
 // due lists the quotas that have reached a threshold of which nobody was told.
 func (r record) due(quotas []proxy.Quota, at []int64) []due {
@@ -67,37 +65,22 @@ func (r record) due(quotas []proxy.Quota, at []int64) []due {
 				highest = a
 			}
 		}
-		if highest > r.highest(q) {
+		if highest > r[current(q)] {
 			list = append(list, due{*q, highest})
 		}
 	}
 	return list
 }
 
-// highest is the highest threshold that was told of in the period that goes on; 0: none was.
-func (r record) highest(q *proxy.Quota) int64 {
-	if t := r[q.Name]; t.ends == period(q) {
-		return t.at
-	}
-	return 0
-}
-
 // add remembers that somebody was told, and returns the notices to keep: with the threshold, those below it are told.
 func (r record) add(d due, at []int64) []ledger.Notice {
+	p := current(&d.Quota)
 	var notices []ledger.Notice
-	for before := r.highest(&d.Quota); len(at) > 0 && at[0] <= d.at; at = at[1:] {
-		if at[0] > before {
-			notices = append(notices, ledger.Notice{Budget: d.Name, Period: period(&d.Quota), At: strconv.FormatInt(at[0], 10) + "%"})
+	for _, a := range at {
+		if r[p] < a && a <= d.at {
+			notices = append(notices, ledger.Notice{Budget: p.budget, Period: p.ends, At: strconv.FormatInt(a, 10) + "%"})
 		}
 	}
-	r[d.Name] = told{period(&d.Quota), d.at}
+	r[p] = d.at
 	return notices
-}
-
-// period is how notices name the period that goes on: by its end.
-func period(q *proxy.Quota) int64 {
-	if q.Ends.IsZero() {
-		return 0
-	}
-	return q.Ends.Unix()
 }

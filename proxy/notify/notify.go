@@ -20,11 +20,16 @@ type Quotas interface {
 	Quotas(ctx context.Context, percent int64) ([]proxy.Quota, error)
 }
 
+// Ledger remembers of what people were told, whichever process told them.
+type Ledger interface {
+	Told(ctx context.Context) ([]ledger.Notice, error)
+	Tell(n ledger.Notice) // does not wait until it is kept
+}
+
 // Options are what a [Notifier] is made of. Quotas is required.
 type Options struct {
 	Quotas    Quotas
-	Remember  func(ledger.Notice)   // keeps what was told, for the next process; nil: it is remembered in this one alone
-	Told      []ledger.Notice       // what was kept
+	Ledger    Ledger                // remembers who was told; nil: this process alone does
 	Registry  prometheus.Registerer // nil: no metrics are exported
 	Log       *slog.Logger          // nil: nothing is logged
 	Transport http.RoundTripper     // nil: one of its own
@@ -67,10 +72,7 @@ func New(o Options) (*Notifier, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Remember == nil {
-		o.Remember = func(ledger.Notice) {}
-	}
-	n := &Notifier{options: o, hook: newHook(o.Transport), metrics: newMetrics(), current: &Settings{}, told: recordOf(o.Told, time.Now())}
+	n := &Notifier{options: o, hook: newHook(o.Transport), metrics: newMetrics(), current: &Settings{}, told: record{}}
 	n.settings.Store(n.current)
 	if o.Registry != nil {
 		if err := n.metrics.register(o.Registry); err != nil {
@@ -125,14 +127,34 @@ func (n *Notifier) look(ctx context.Context) {
 		n.failed(err, 0)
 		return
 	}
-	list := n.told.due(quotas, s.At)
-	n.metrics.waiting.Set(float64(len(list)))
+	list, err := n.due(ctx, quotas, s.At)
+	if err != nil {
+		n.failed(err, 0)
+		return
+	}
 	if len(list) == 0 {
 		return
 	}
 	list = n.next(list)
 	text, fit := message(list, s)
 	n.tell(ctx, s, list[:fit], text)
+}
+
+// due lists the quotas of which somebody is to be told. Whoever was told by another process, be it an earlier one, is not.
+func (n *Notifier) due(ctx context.Context, quotas []proxy.Quota, at []int64) ([]due, error) {
+	list := n.told.due(quotas, at)
+	n.metrics.waiting.Set(float64(len(list)))
+	if len(list) == 0 || n.options.Ledger == nil {
+		return list, nil
+	}
+	kept, err := n.options.Ledger.Told(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n.told.learn(kept, time.Now())
+	list = n.told.due(quotas, at)
+	n.metrics.waiting.Set(float64(len(list)))
+	return list, nil
 }
 
 // next is what to try next of what is due. After a failure that is a single notice, another one each time: whatever the
@@ -156,7 +178,9 @@ func (n *Notifier) tell(ctx context.Context, s *Settings, list []due, text strin
 	n.metrics.waiting.Sub(float64(len(list)))
 	for _, d := range list {
 		for _, notice := range n.told.add(d, s.At) {
-			n.options.Remember(notice)
+			if n.options.Ledger != nil {
+				n.options.Ledger.Tell(notice)
+			}
 		}
 		n.options.Log.Info("notice delivered", "budget", d.Name, "at_percent", d.at, "used_percent", d.Percent)
 	}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,27 +36,22 @@ type room struct {
 	log      bytes.Buffer // for after the bubble's goroutines have come to rest
 	stop     context.CancelFunc
 
-	mu     sync.Mutex
-	quotas []proxy.Quota                                 // guarded by mu
-	kept   []ledger.Notice                               // guarded by mu
-	heard  []string                                      // guarded by mu; texts that were taken
-	tries  []time.Duration                               // guarded by mu; when somebody tried to tell, since the beginning
-	answer func(r *http.Request) (*http.Response, error) // guarded by mu; nil: 200
-	began  time.Time
+	mu       sync.Mutex
+	quotas   []proxy.Quota                                 // guarded by mu
+	kept     []ledger.Notice                               // guarded by mu
+	past     []ledger.Notice                               // guarded by mu; kept by others
+	noLedger error                                         // guarded by mu; why the ledger cannot be read
+	heard    []string                                      // guarded by mu; texts that were taken
+	tries    []time.Duration                               // guarded by mu; when somebody tried to tell, since the beginning
+	answer   func(r *http.Request) (*http.Response, error) // guarded by mu; nil: 200
+	began    time.Time
 }
 
 // newRoom runs a Notifier in a synctest bubble.
 func newRoom(t *testing.T, past ...ledger.Notice) *room {
 	t.Helper()
-	r := &room{t: t, registry: prometheus.NewRegistry(), began: time.Now()}
-	n, err := notify.New(notify.Options{
-		Quotas: r, Told: past, Registry: r.registry, Transport: r, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
-		Remember: func(n ledger.Notice) {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.kept = append(r.kept, n)
-		},
-	})
+	r := &room{t: t, registry: prometheus.NewRegistry(), past: past, began: time.Now()}
+	n, err := notify.New(notify.Options{Quotas: r, Ledger: r, Registry: r.registry, Transport: r, Log: slog.New(slog.NewTextHandler(&r.log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,6 +79,20 @@ func (r *room) Quotas(_ context.Context, percent int64) ([]proxy.Quota, error) {
 		}
 	}
 	return list, nil
+}
+
+// Told implements notify.Ledger.
+func (r *room) Told(context.Context) ([]ledger.Notice, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.past), r.noLedger
+}
+
+// Tell implements notify.Ledger.
+func (r *room) Tell(n ledger.Notice) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept = append(r.kept, n)
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -261,6 +272,42 @@ func TestARestartDoesNotRepeat(t *testing.T) {
 		r.uses(month("alice", 100, firstOf(time.February)), month("dave", 80, firstOf(time.February)), month("eve", 80, firstOf(time.February)), total)
 		r.hears(time.Second, "key alice has used 100 %")
 		r.wantKept("key alice: dollars each month 2000-02-01 100%", "key dave: dollars each month 2000-02-01 80%", "key eve: dollars each month 2000-02-01 80%", "key bob: tokens in total never 100%")
+	})
+}
+
+// Of several processes with one ledger the first tells, whatever the others know by themselves.
+func TestWhatAnotherProcessTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		february := firstOf(time.February)
+		r.uses(month("alice", 81, february))
+		r.hears(time.Second, "81 %")
+		r.mu.Lock()
+		r.past = []ledger.Notice{
+			{Budget: "key alice: dollars each month", Period: february.Unix(), At: "100%"},
+			{Budget: "key alice: dollars each month", Period: february.Add(time.Hour).Unix(), At: "80%"}, // its clocks are another zone's
+			{Budget: "key bob: dollars each month", Period: february.Add(time.Hour).Unix(), At: "80%"},
+		}
+		r.mu.Unlock()
+		r.uses(month("alice", 100, february), month("bob", 80, february))
+		r.hears(time.Hour, "key bob has used 80 %")
+	})
+}
+
+// While the ledger cannot be read nobody knows who was told, so nobody is.
+func TestWhileTheLedgerCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		r.noLedger = errors.New("read ledger: no such table")
+		r.uses(month("alice", 81, firstOf(time.February)))
+		r.hears(time.Minute)
+		if log := r.log.String(); strings.Count(log, "no such table") != 6 {
+			t.Errorf("the log does not say why, or says it too often: %s", log)
+		}
+		r.mu.Lock()
+		r.noLedger = nil
+		r.mu.Unlock()
+		r.hears(time.Minute, "81 %")
 	})
 }
 
