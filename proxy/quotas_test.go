@@ -18,6 +18,7 @@ import (
 	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy"
+	"github.com/tokenfare/tokenfare/proxy/limit"
 )
 
 // lonely is a proxy without an upstream, so that it can live in a bubble: its calls are refused or fail.
@@ -156,6 +157,30 @@ func TestARefusalIsRememberedAsLongAsThePeriod(t *testing.T) {
 		refused(false, true)
 		time.Sleep(1000 * time.Hour)
 		refused(false, true)
+	})
+}
+
+// What raises a limit counts as long as it holds, and the sentence stays as it is.
+func TestWhatRaisesAQuota(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		spec := alice(t, "100 tokens in total")
+		extra, err := limit.ParseExtra("+100 tokens until 2000-01-03", time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec.Keys[0].Extra = []limit.Extra{extra}
+		server, memory := lonely(t, spec)
+		spend(t, memory, "key alice: tokens in total", limiter.Total{Limit: 200}, 90)
+		want := func(percent int64, raised string) {
+			t.Helper()
+			q := quotas(t, server, 1)[0]
+			if q.Percent != percent || q.Raised != raised || q.Limit.Text != "100 tokens in total" {
+				t.Errorf("%d %% %q, want %d %% %q", q.Percent, q.Raised, percent, raised)
+			}
+		}
+		want(45, "raised by 100 tokens until 2000-01-03")
+		time.Sleep(48 * time.Hour)
+		want(90, "")
 	})
 }
 
