@@ -25,6 +25,7 @@ var stories = []story{
 	{"summing up old slots", compact},
 
 	{"notices", noticesOnce},
+	{"notices of long ago", noticesGo},
 	{"refusals", refusalsAddUp},
 	{"a budget of two units", twoUnits},
 	{"snapshots", snapshots},
