@@ -33,6 +33,7 @@ type virtual struct {
 	store    *heldStore
 	writer   *ledger.Writer // nil: nothing is recorded
 	network  *memnet.Network
+	dial     func(ctx context.Context, network, address string) (net.Conn, error)
 
 	mu    sync.Mutex
 	asked []*http.Request // what the upstream got, bodies in place; guarded by mu
@@ -42,7 +43,9 @@ type virtual struct {
 type settings struct {
 	options proxy.Options
 	ledger  ledger.Options
-	without bool // nothing is recorded
+	without bool                                                                 // nothing is recorded
+	dial    func(ctx context.Context, network, address string) (net.Conn, error) // by the proxy; nil: to the upstream
+	front   func(http.Handler) http.Handler                                      // before the proxy; nil: nothing
 }
 
 // inBubble tells a story in a bubble. Vocabularies are read before: that takes real time.
@@ -74,11 +77,18 @@ func newVirtual(t *testing.T, spec proxy.Spec, upstream http.HandlerFunc, edit .
 		v.record(s.ledger)
 		s.options.Ledger = v.writer
 	}
+	if v.dial = s.dial; v.dial == nil {
+		v.dial = v.network.Dial
+	}
 	var err error
 	if v.server, err = proxy.New(s.options, v.policy(spec)); err != nil {
 		t.Fatal(err)
 	}
-	v.serve("proxy:80", v.server)
+	var front http.Handler = v.server
+	if s.front != nil {
+		front = s.front(front)
+	}
+	v.serve("proxy:80", front)
 	v.serve("upstream:80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -133,7 +143,7 @@ func (v *virtual) policy(spec proxy.Spec) *proxy.Policy {
 		spec.Upstreams = []proxy.UpstreamSpec{{Name: "up", Key: "sk-upstream-secret"}}
 	}
 	for i := range spec.Upstreams {
-		spec.Upstreams[i].URL, spec.Upstreams[i].Dial = "http://upstream/v1", v.network.Dial
+		spec.Upstreams[i].URL, spec.Upstreams[i].Dial = "http://upstream/v1", v.dial
 	}
 	if spec.Models == nil {
 		spec.Models = []proxy.ModelSpec{{Pattern: "*", Upstream: spec.Upstreams[0].Name}}
