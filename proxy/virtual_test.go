@@ -31,6 +31,7 @@ type virtual struct {
 	registry *prometheus.Registry
 	log      *lockedBuffer
 	store    *heldStore
+	durable  ledger.Store   // that is written to
 	writer   *ledger.Writer // nil: nothing is recorded
 	network  *memnet.Network
 	dial     func(ctx context.Context, network, address string) (net.Conn, error)
@@ -44,6 +45,7 @@ type settings struct {
 	options proxy.Options
 	ledger  ledger.Options
 	without bool                                                                 // nothing is recorded
+	durable ledger.Store                                                         // what is written to; nil: the held one
 	dial    func(ctx context.Context, network, address string) (net.Conn, error) // by the proxy; nil: to the upstream
 	front   func(http.Handler) http.Handler                                      // before the proxy; nil: nothing
 }
@@ -72,6 +74,9 @@ func newVirtual(t *testing.T, spec proxy.Spec, upstream http.HandlerFunc, edit .
 	s.ledger.Log = s.options.Log
 	for _, e := range edit {
 		e(&s)
+	}
+	if v.durable = s.durable; v.durable == nil {
+		v.durable = v.store
 	}
 	if !s.without {
 		v.record(s.ledger)
@@ -108,7 +113,7 @@ func newVirtual(t *testing.T, spec proxy.Spec, upstream http.HandlerFunc, edit .
 // record runs a writer on the store until the test ends.
 func (v *virtual) record(o ledger.Options) {
 	v.t.Helper()
-	w, _, err := ledger.Open(v.t.Context(), v.store, o)
+	w, _, err := ledger.Open(v.t.Context(), v.durable, o)
 	if err != nil {
 		v.t.Fatal(err)
 	}
@@ -139,6 +144,11 @@ func (v *virtual) record(o ledger.Options) {
 // policy compiles a spec for upstream:80.
 func (v *virtual) policy(spec proxy.Spec) *proxy.Policy {
 	v.t.Helper()
+	return v.policyOf(spec, v.limiter)
+}
+
+func (v *virtual) policyOf(spec proxy.Spec, l *limiter.Memory) *proxy.Policy {
+	v.t.Helper()
 	if spec.Upstreams == nil {
 		spec.Upstreams = []proxy.UpstreamSpec{{Name: "up", Key: "sk-upstream-secret"}}
 	}
@@ -157,7 +167,7 @@ func (v *virtual) policy(spec proxy.Spec) *proxy.Policy {
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	policy, err := proxy.NewPolicy(spec, v.limiter, catalog)
+	policy, err := proxy.NewPolicy(spec, l, catalog)
 	if err != nil {
 		v.t.Fatal(err)
 	}
