@@ -2,6 +2,7 @@ package ledgertest
 
 var stories = []story{
 	{"an empty ledger", empty},
+	{"every field is read back", everyField},
 	{"what is not there is not found", nothingFound},
 
 	{"a batch is written whole", allOrNothing},
