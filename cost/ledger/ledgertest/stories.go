@@ -4,6 +4,7 @@ var stories = []story{
 	{"an empty ledger", empty},
 	{"every field is read back", everyField},
 	{"what is not there is not found", nothingFound},
+	{"order and bounds", orderAndBounds},
 
 	{"a batch is written whole", allOrNothing},
 	{"a batch is written once", committedTwice},
