@@ -76,7 +76,7 @@ func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
 	// Only now: taking a counter puts its new rule into effect, and a policy that is refused must change nothing.
 	for _, made := range b.policy.budgets {
 		made.handle = l.Budget(made.name(), made.rule)
-		made.entry = ledger.Budget{Name: made.name(), Unit: made.limit.Unit.String()}
+		made.entry = ledger.Budget{Name: ledger.BudgetName(made.name()), Unit: made.limit.Unit.String()}
 	}
 	return b.policy, nil
 }
