@@ -160,6 +160,9 @@ func madeLedger(b *testing.B) string {
 	return path
 }
 
+// BenchmarkUsage is of a small ledger by default. One of ten million exchanges takes minutes to make, and is kept:
+//
+//	go test -run=- -bench=Usage -benchtime=1x -timeout=1h ./cmd/tokenfare -args -exchanges=10000000 -ledger=/var/tmp/usage.db
 func BenchmarkUsage(b *testing.B) {
 	path := madeLedger(b)
 	zone := filepath.Join(b.TempDir(), "config.yaml")

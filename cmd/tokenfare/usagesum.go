@@ -32,6 +32,7 @@ type usageReport struct {
 	usageQuery
 	lines []*usageLine // in order
 	total usageLine    // of all exchanges, each once
+	of    map[values]*usageLine
 
 	// The keys there is anything of, wanted or not, each with the lists of groups it was in: known if keys are told apart, or some
 	// are wanted.
@@ -40,17 +41,7 @@ type usageReport struct {
 
 // read asks a ledger.
 func (q usageQuery) read(ctx context.Context, s ledger.Snapshot) (*usageReport, error) {
-	r := &usageReport{usageQuery: q, called: map[string]map[string]bool{}}
-	lines := map[values]*usageLine{}
-	at := func(h *ledger.Hour, add func(*usageLine)) {
-		for _, v := range q.by.of(h, q.zone) {
-			if lines[v] == nil {
-				lines[v] = &usageLine{values: v}
-			}
-			add(lines[v])
-		}
-		add(&r.total)
-	}
+	r := &usageReport{usageQuery: q, called: map[string]map[string]bool{}, of: map[values]*usageLine{}}
 	from, to := q.hours()
 	hours := ledger.HourQuery{From: from, To: to, Series: len(q.keys) > 0}
 	for _, d := range q.by {
@@ -59,7 +50,7 @@ func (q usageQuery) read(ctx context.Context, s ledger.Snapshot) (*usageReport, 
 	err := s.Hours(ctx, hours, func(h ledger.Hour, sums ledger.Sums) error {
 		r.call(h.Series)
 		if q.wanted(h.Series.Key) {
-			at(&h, func(l *usageLine) { l.sums.Add(sums) })
+			r.add(&h, func(l *usageLine) { l.sums.Add(sums) })
 		}
 		return nil
 	})
@@ -71,37 +62,52 @@ func (q usageQuery) read(ctx context.Context, s ledger.Snapshot) (*usageReport, 
 		return nil, err
 	}
 	for i := range running {
-		x := &running[i]
-		began := x.Begin.Exchange.Time()
-		if !q.wanted(x.Begin.Series.Key) || began.Before(from) || !began.Before(to) {
+		b := &running[i].Begin
+		if began := b.Exchange.Time(); !q.wanted(b.Series.Key) || began.Before(from) || !began.Before(to) {
 			continue
 		}
-		r.call(x.Begin.Series)
-		h := hours.Only(ledger.Hour{Start: ledger.HourOf(began), Series: x.Begin.Series, Model: x.Begin.Model, Label: x.Begin.Label})
-		at(&h, func(l *usageLine) { l.running.Add(ledger.SumsOf(&x.Begin, x.Crash())) })
+		r.call(b.Series)
+		h := ledger.Hour{Start: ledger.HourOf(b.Exchange.Time()), Series: b.Series, Model: b.Model, Label: b.Label}
+		r.add(&h, func(l *usageLine) { l.running.Add(ledger.SumsOf(b, running[i].Crash())) })
 	}
+	// Last: the groups of their keys are known from the others.
 	err = s.Refusals(ctx, from, to, func(f ledger.Refusal) error {
-		groups := r.groups(f.Key)
-		r.call(ledger.Series{Key: f.Key, Groups: groups})
-		if !q.wanted(f.Key) {
-			return nil
-		}
-		add := func(l *usageLine) { l.refuse(f.Code, f.N) }
-		if !q.by.tellsRefusals() {
-			add(&r.total)
-			return nil
-		}
-		at(&ledger.Hour{Start: f.Hour, Series: ledger.Series{Key: f.Key, Groups: groups}, Model: f.Model}, add)
+		r.refusal(f)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range lines {
+	for _, l := range r.of {
 		r.lines = append(r.lines, l)
 	}
 	r.sort()
 	return r, nil
+}
+
+// add adds something of an hour to the lines in which it counts, and to the total.
+func (r *usageReport) add(h *ledger.Hour, add func(*usageLine)) {
+	for _, v := range r.by.of(h, r.zone) {
+		if r.of[v] == nil {
+			r.of[v] = &usageLine{values: v}
+		}
+		add(r.of[v])
+	}
+	add(&r.total)
+}
+
+// refusal adds refusals, to the total alone where nothing more is known of them.
+func (r *usageReport) refusal(f ledger.Refusal) {
+	groups := r.groups(f.Key)
+	r.call(ledger.Series{Key: f.Key, Groups: groups})
+	switch {
+	case !r.wanted(f.Key):
+	case r.by.tellsRefusals():
+		h := ledger.Hour{Start: f.Hour, Series: ledger.Series{Key: f.Key, Groups: groups}, Model: f.Model}
+		r.add(&h, func(l *usageLine) { l.refuse(f.Code, f.N) })
+	default:
+		r.total.refuse(f.Code, f.N)
+	}
 }
 
 func (q usageQuery) wanted(key string) bool { return len(q.keys) == 0 || slices.Contains(q.keys, key) }
