@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,10 +46,8 @@ func (c *correction) misusedCalls() error {
 		if _, err := ledger.ParseID(id); err != nil {
 			return fmt.Errorf("-id: %w", err)
 		}
-		for _, other := range c.ids[:i] {
-			if id == other {
-				return fmt.Errorf("-id: %s is named twice", id)
-			}
+		if slices.Contains(c.ids[:i], id) {
+			return fmt.Errorf("-id: %s is named twice", id)
 		}
 	}
 	if c.unreported {

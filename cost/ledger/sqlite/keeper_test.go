@@ -111,14 +111,14 @@ func (k *keeper) begin(at time.Time) *ledger.Begin {
 // end records how a call ended: mostly as reported, with more than was reserved at times, or in other ways.
 func (k *keeper) end(b *ledger.Begin, at time.Time) *ledger.End {
 	e := &ledger.End{Exchange: b.Exchange, Seq: k.id(at), Status: 200, Ending: "complete", Basis: ledger.Reported, Took: at.Sub(b.Exchange.Time())}
-	switch dice := k.random.IntN(20); {
-	case dice == 0:
+	switch k.random.IntN(20) {
+	case 0:
 		e.Basis, e.Ending, e.Status = ledger.Nothing, "upstream_error", 500
-	case dice == 1:
+	case 1:
 		e.Basis, e.Ending, e.Usage, e.Cost = ledger.Unreported, "broken", b.Most, b.Reserved
-	case dice == 2:
+	case 2:
 		e.Basis, e.Ending, e.Usage = ledger.Counted, "broken_stream", cost.Usage{Input: b.Most.Input, Output: k.random.Int64N(b.Most.Output)}
-	case dice == 3:
+	case 3:
 		e.Usage = cost.Usage{Input: b.Most.Input, Output: b.Most.Output + k.random.Int64N(200)}
 	default:
 		input := 1 + k.random.Int64N(b.Most.Input)
