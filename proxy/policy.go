@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
@@ -200,7 +201,7 @@ func (b *policyBuilder) callers(specs []KeySpec, pools map[string][]*budget, gro
 func (b *policyBuilder) budgets(o owner, limits []limit.Limit) []*budget {
 	var out []*budget
 	for _, l := range limits {
-		made := &budget{owner: o, limit: l}
+		made := &budget{owner: o, limit: l, refusedIn: new(atomic.Int64)}
 		if l.Kind != limit.PerRequest {
 			rule, err := ruleOf(l, b.policy.zone)
 			if err != nil {

@@ -24,6 +24,7 @@ import (
 
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy"
+	"github.com/tokenfare/tokenfare/proxy/notify"
 )
 
 // afterDrain is how long calls that were cut at the end of the drain have to be settled.
@@ -37,8 +38,9 @@ type app struct {
 	restorer *proxy.Restorer
 	registry *prometheus.Registry
 	server   *proxy.Server
-	books    *books                    // nil: nothing is recorded
-	corrects *corrector                // likewise
+	books    *books     // nil: nothing is recorded
+	corrects *corrector // likewise
+	notifier *notify.Notifier
 	reloads  *prometheus.CounterVec    // by result: ok or refused
 	reload   *reloader                 // nil: nothing to read again
 	ready    func(proxy, admin string) // called once both listen; may be nil
@@ -63,6 +65,8 @@ func (a *app) run(ctx context.Context) error {
 	}
 	failed := make(chan error, 2)
 	a.books.run(ctx)
+	stopTelling := a.tell(ctx)
+	defer stopTelling()
 	go func() { failed <- a.serveMain(main) }()
 	go func() { failed <- admin.server.Serve(admin.listener) }()
 	a.log.Info("listening", "listener", "proxy", "addr", main.listener.Addr().String(), "tls", a.config.TLS != nil)
@@ -83,6 +87,7 @@ func (a *app) run(ctx context.Context) error {
 	stop() // a second signal kills as usual
 	a.drain(context.WithoutCancel(ctx), main.server)
 	admin.server.Close()
+	stopTelling()
 	return a.books.close()
 }
 

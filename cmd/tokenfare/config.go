@@ -22,6 +22,7 @@ type Config struct {
 	Groups    []GroupConfig
 	Store     StoreConfig
 	Ledger    LedgerConfig
+	Notify    NotifyConfig
 	Prices    string         // path of a price file; empty: the built-in list alone
 	Unpriced  proxy.Unpriced // what models cost whose price is not known
 	Learned   bool           // calls without an output limit are given what the model's answers have been content with

@@ -90,6 +90,7 @@ func (r *reloader) reload(ctx context.Context, why string) {
 		return
 	}
 	r.app.server.SetPolicy(policy)
+	r.app.notifier.Set(config.notices())
 	r.app.reloads.WithLabelValues("ok").Inc()
 	for _, w := range warnings {
 		r.app.log.Warn("config", "warning", w)

@@ -18,7 +18,7 @@ type Store interface {
 	// once somebody else has taken the slot; nothing of the batch is written then, nor ever will be.
 	Commit(ctx context.Context, b *Batch) error
 	// Prune drops at most that many of the oldest exchanges that ended before an instant and are in the sums, and returns how
-	// many it dropped.
+	// many it dropped. Notices of periods that have ended long ago go, too, sooner or later.
 	Prune(ctx context.Context, before time.Time, most int) (int, error)
 	// Snapshot reads the ledger as it is when it returns, until the snapshot is closed or ctx ends. Close it in any case: as
 	// long as it is open, the store cannot give back the room of what was written since.

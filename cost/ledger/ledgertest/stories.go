@@ -2,15 +2,19 @@ package ledgertest
 
 var stories = []story{
 	{"an empty ledger", empty},
+	{"every field is read back", everyField},
 	{"what is not there is not found", nothingFound},
+	{"order and bounds", orderAndBounds},
 
 	{"a batch is written whole", allOrNothing},
 	{"a batch is written once", committedTwice},
 	{"a batch whose outcome is unknown", outcomeUnknown},
 	{"a batch that does not follow", notInOrder},
+	{"a batch of a past life", pastLife},
 
 	{"crashes are charged once", crashed},
 	{"the oldest that is open", oldestOpen},
+	{"a clock that is set back", clockSetBack},
 
 	{"sums are those of the rows", sumsOfRows},
 	{"a correction of what was dropped", correctedAfterwards},
@@ -23,6 +27,7 @@ var stories = []story{
 	{"summing up old slots", compact},
 
 	{"notices", noticesOnce},
+	{"notices of long ago", noticesGo},
 	{"refusals", refusalsAddUp},
 	{"a budget of two units", twoUnits},
 	{"snapshots", snapshots},
@@ -30,6 +35,7 @@ var stories = []story{
 	{"many readers", manyReaders},
 
 	{"several writers", severalWriters},
+	{"the dead are adopted", adopted},
 	{"a writer that is idle", idleWriter},
 }
 

@@ -39,6 +39,9 @@ func (s *Store) Prune(ctx context.Context, before time.Time, most int) (dropped 
 			AND seq <= (SELECT w.rolled FROM writers w WHERE w.slot = corrections.seq % 1024)`, old); err != nil {
 			return err
 		}
+		if _, err := t.exec(ctx, `DELETE FROM notices WHERE ends > 0 AND ends < ?`, time.Now().Add(-ledger.SlotsKept).Unix()); err != nil {
+			return err
+		}
 		return t.compact(ctx)
 	})
 	return dropped, err
