@@ -51,7 +51,7 @@ type written struct {
 // AdminConfig is the second listener.
 type AdminConfig struct {
 	Listen string // host:port; loopback unless said otherwise
-	Token  string // asked of whoever reads /metrics or /open; empty: nobody is asked
+	Token  string // asked of whoever reads metrics, calls and budgets; empty: nobody is asked, and nothing can be changed
 }
 
 // TLSConfig names the certificate callers are shown.

@@ -92,7 +92,7 @@ func (c *correction) alone(ctx context.Context, config *Config, figure revision,
 		return err
 	}
 	maker := corrector{store: b.store, writer: b.writer}
-	return c.carryOut(p, config.zone, "in the ledger, as no proxy runs; its budgets have it at the next start", func(part corrections) (*corrected, error) {
+	return c.carryOut(p, config.zone, "in the ledger, as no proxy answers; its budgets have it at the next start", func(part corrections) (*corrected, error) {
 		return maker.correct(ctx, part)
 	})
 }

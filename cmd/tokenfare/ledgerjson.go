@@ -18,6 +18,7 @@ type verifiedJSON struct {
 	Open        openJSON         `json:"open"`
 	Hours       int64            `json:"hourly_sums"`
 	HoursFrom   *time.Time       `json:"hourly_sums_from"` // null: ever
+	Days        int64            `json:"daily_sums"`
 	Slots       int64            `json:"budget_sums"`
 	SlotsFrom   *time.Time       `json:"budget_sums_from"` // null: ever
 	Months      []monthJSON      `json:"months"`
@@ -70,7 +71,7 @@ func (v *verified) printJSON(out io.Writer) error {
 	line := verifiedJSON{
 		Balances: v.balances(), Ledger: v.ledger, At: v.at.UTC(), Exchanges: v.Exchanges, Corrections: v.Corrections,
 		Open:  openJSON{Exchanges: v.Open.N, Reserved: int64(v.Open.Reserved)},
-		Hours: v.Hours, HoursFrom: unlessZero(v.HoursFrom), Slots: v.Slots, SlotsFrom: unlessZero(v.SlotsFrom),
+		Hours: v.Hours, HoursFrom: unlessZero(v.HoursFrom), Days: v.Days, Slots: v.Slots, SlotsFrom: unlessZero(v.SlotsFrom),
 		Months: []monthJSON{}, Differences: []differenceJSON{}, Further: v.Further, Unknown: v.Unknown, Live: v.live,
 	}
 	if v.Open.N > 0 {

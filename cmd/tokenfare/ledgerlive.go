@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
-	"github.com/tokenfare/tokenfare/limiter"
-	"github.com/tokenfare/tokenfare/proxy"
 )
 
 // liveReport is what comparing a running proxy's budgets with the ledger has found.
@@ -34,8 +32,12 @@ type liveBudget struct {
 const (
 	liveEqual   = "equal"
 	liveWithin  = "within what is open"
+	liveOthers  = "others have spent" // several proxies may share a ledger in Postgres, and each counts on by itself
 	liveDiffers = "differs"
 )
+
+// right reports whether nothing is to be explained.
+func (b liveBudget) right() bool { return b.State == liveEqual || b.State == liveWithin }
 
 func (r *liveReport) differs() bool {
 	return slices.ContainsFunc(r.Budgets, func(b liveBudget) bool { return b.State == liveDiffers })
@@ -67,11 +69,11 @@ func compareLive(ctx context.Context, c *Config, store ledger.Store, proxy admin
 		again := false
 		order, report.Others = look.order, look.others
 		for _, b := range look.budgets {
-			if was, seen := done[b.Name]; seen && was.State != liveDiffers {
+			if was, seen := done[b.Name]; seen && was.right() {
 				continue
 			}
 			done[b.Name] = b
-			again = again || b.State == liveDiffers
+			again = again || !b.right()
 		}
 		if !again && len(report.Others) == 0 {
 			break
@@ -101,16 +103,14 @@ func lookAtLive(ctx context.Context, c *Config, store ledger.Store, admin adminC
 		return nil, err
 	}
 	defer s.Close()
-	if _, err := s.Kept(ctx); err != nil { // whatever is read first fixes the instant
-		return nil, err
-	}
 	if err := admin.ask(ctx, http.MethodGet, "/budgets", nil, &after); err != nil {
 		return nil, err
 	}
-	rebuilt, err := rebuildBudgets(ctx, c, s)
+	states, err := c.replay(ctx, s)
 	if err != nil {
 		return nil, err
 	}
+	rebuilt := budgetStatesOf(states)
 	open, err := openCharges(ctx, s)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,11 @@ func lookAtLive(ctx context.Context, c *Config, store ledger.Store, admin adminC
 		}
 		delete(ledgers, first.Name)
 		look.order = append(look.order, first.Name)
-		look.budgets = append(look.budgets, compareBudget(first, second, replay, open[first.Name]))
+		one := compareBudget(first, second, replay, open[first.Name])
+		if one.State == liveDiffers && one.Ledger > one.Live && isPostgres(c.Ledger.URL) {
+			one.State = liveOthers
+		}
+		look.budgets = append(look.budgets, one)
 	}
 	for _, b := range rebuilt.Budgets {
 		if _, missed := ledgers[b.Name]; missed && b.lasts() {
@@ -167,31 +171,6 @@ func compareBudget(before, after, replay budgetState, open int64) liveBudget {
 		b.State = liveWithin
 	}
 	return b
-}
-
-// rebuildBudgets counts again what was spent, as a proxy does that starts now.
-func rebuildBudgets(ctx context.Context, c *Config, s ledger.Snapshot) (budgetStates, error) {
-	spec, _, err := c.compile()
-	if err != nil {
-		return budgetStates{}, err
-	}
-	catalog, err := c.priceList()
-	if err != nil {
-		return budgetStates{}, err
-	}
-	memory := limiter.NewMemory()
-	policy, err := proxy.NewPolicy(spec, memory, catalog)
-	if err != nil {
-		return budgetStates{}, err
-	}
-	if _, err := proxy.NewRestorer(memory).Restore(ctx, policy, s); err != nil {
-		return budgetStates{}, err
-	}
-	states, err := policy.Budgets(ctx, memory)
-	if err != nil {
-		return budgetStates{}, err
-	}
-	return budgetStatesOf(states), nil
 }
 
 // openCharges is what calls that have not ended reserve of each budget.

@@ -35,7 +35,7 @@ func (v *verified) printWhat(b *strings.Builder) {
 	rows := [][2]string{
 		{"calls", thousands(v.Exchanges) + ", and " + pluralOf(v.Corrections, "correction")},
 		{"running", v.openText()},
-		{"sums", pluralOf(v.Hours, "hourly sum") + since(instantText(v.HoursFrom, v.zone), v.HoursFrom.IsZero())},
+		{"sums", pluralOf(v.Days, "daily sum") + ", " + pluralOf(v.Hours, "hourly sum") + since(instantText(v.HoursFrom, v.zone), v.HoursFrom.IsZero())},
 		{"budgets", pluralOf(v.Slots, "quarter of an hour", "quarters of an hour") + since(instantText(v.SlotsFrom, v.zone), v.SlotsFrom.IsZero())},
 		{"months", v.monthsText()},
 		{"live", v.liveText()},
@@ -60,7 +60,7 @@ func (v *verified) openText() string {
 	if v.Open.N == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("%s, since %s at most; %s is reserved, and in no sum yet", thousands(v.Open.N), instantText(v.Open.Oldest.Time(), v.zone), v.Open.Reserved)
+	return fmt.Sprintf("%s, the oldest since %s; %s is reserved, and in no sum yet", thousands(v.Open.N), instantText(v.Open.Oldest.Time(), v.zone), v.Open.Reserved)
 }
 
 func (v *verified) monthsText() string {
@@ -78,7 +78,11 @@ func (v *verified) monthsText() string {
 	if equal+other == 0 {
 		return text + ", none with a budget in dollars of the key's own"
 	}
-	return fmt.Sprintf("%s; %s charged by every call, %d not by every one", text, pluralOf(int64(equal), "budget was", "budgets were"), other)
+	text += fmt.Sprintf("; %s charged by every call that cost something", pluralOf(int64(equal), "budget in dollars was", "budgets in dollars were"))
+	if other > 0 {
+		text += fmt.Sprintf(", %s by some", thousands(int64(other)))
+	}
+	return text
 }
 
 func (v *verified) liveText() string {
@@ -92,6 +96,9 @@ func (v *verified) liveText() string {
 	text := fmt.Sprintf("%s of the proxy at %s: %d equal", pluralOf(int64(len(v.live.Budgets)), "lasting budget"), v.live.Proxy, count[liveEqual])
 	if n := count[liveWithin]; n > 0 {
 		text += fmt.Sprintf(", %d within what is open", n)
+	}
+	if n := count[liveOthers]; n > 0 {
+		text += fmt.Sprintf(", %d charged by others, too", n)
 	}
 	if n := count[liveDiffers]; n > 0 {
 		text += fmt.Sprintf(", %d different", n)
@@ -199,6 +206,10 @@ func (v *verified) differenceText(d *ledger.Difference) string {
 	switch {
 	case d.Exchange != 0:
 		fmt.Fprintf(&b, "%s of %s", d.Exchange, instantText(d.At, v.zone))
+	case d.Kind == ledger.DayDiffers && d.Names.Start == 0:
+		b.WriteString("all days")
+	case d.Kind == ledger.DayDiffers:
+		fmt.Fprintf(&b, "day from %s", instantText(d.At, v.zone))
 	case d.Kind == ledger.MonthDiffers:
 		fmt.Fprintf(&b, "month %s", d.At.Format("2006-01"))
 	case d.Kind == ledger.SlotDiffers && d.Text != "":
@@ -211,7 +222,7 @@ func (v *verified) differenceText(d *ledger.Difference) string {
 	if d.Key != "" {
 		fmt.Fprintf(&b, ", key %s", legible(d.Key))
 	}
-	if h := d.Names; d.Kind == ledger.HourDiffers {
+	if h := d.Names; d.Kind == ledger.HourDiffers || d.Kind == ledger.DayDiffers {
 		for _, one := range [][2]string{{"groups", h.Series.Groups}, {"endpoint", h.Series.Endpoint}, {"upstream", h.Series.Upstream}, {"model", h.Model}, {"served by", h.Served}, {"label", h.Label}} {
 			if one[1] != "" {
 				fmt.Fprintf(&b, ", %s %s", one[0], legible(one[1]))
@@ -230,12 +241,14 @@ func (v *verified) differenceText(d *ledger.Difference) string {
 
 func figuresText(d *ledger.Difference) string {
 	is, should := figureText(d.Figure, d.Is), figureText(d.Figure, d.Should)
+	if d.Figure == "cost" {
+		is = "a cost of " + is
+	}
 	switch d.Kind {
 	case ledger.HourDiffers:
-		if d.Figure == "cost" {
-			return fmt.Sprintf("the sum of cost is %s, and the rows come to %s", is, should)
-		}
 		return fmt.Sprintf("the sum is %s, and the rows come to %s", is, should)
+	case ledger.DayDiffers:
+		return fmt.Sprintf("the sum is %s, and the hours come to %s", is, should)
 	case ledger.SlotDiffers:
 		return fmt.Sprintf("the sum is %s, and the rows charged %s", is, should)
 	case ledger.ChargeDiffers:
@@ -243,7 +256,7 @@ func figuresText(d *ledger.Difference) string {
 	case ledger.ReserveDiffers:
 		return fmt.Sprintf("reserved %s, and the call may come to %s", is, should)
 	case ledger.NothingCosts:
-		return "nothing is charged, and it costs " + is + " or has used something"
+		return "nothing is charged, and its row has " + is + " or a usage all the same"
 	case ledger.MonthDiffers:
 		return fmt.Sprintf("charged %s, and the calls cost %s", is, should)
 	case ledger.NeverEnds:

@@ -67,6 +67,9 @@ func runLedgerVerify(ctx context.Context, args []string, stdout, stderr io.Write
 		v.config, v.zone, v.proxy = config, config.zone, newAdminClient(config, *admin)
 	}
 	result, err := v.run(ctx)
+	if v.progress != nil {
+		fmt.Fprint(stderr, "\r\x1b[K")
+	}
 	if err == nil {
 		if *asJSON {
 			err = result.printJSON(stdout)

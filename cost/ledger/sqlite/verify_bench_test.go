@@ -16,6 +16,7 @@ var rows = flag.Int("rows", 20_000, "exchanges of the ledger that is verified")
 func BenchmarkVerify(b *testing.B) {
 	k := newKeeper(b, 1, 100)
 	k.work(*rows, time.Now().Add(-90*24*time.Hour), 90*24*time.Hour)
+	k.finished, k.ended, k.revised = nil, nil, nil
 	var most uint64
 	for b.Loop() {
 		r := k.report(ledger.VerifyOptions{Progress: func(time.Time, int64) {
