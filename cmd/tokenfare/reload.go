@@ -84,6 +84,7 @@ func (r *reloader) reload(ctx context.Context, why string) {
 		r.refuse(why, err)
 		return
 	}
+	defer r.app.corrects.pause()()
 	if err := r.app.restore(ctx, policy); err != nil {
 		r.refuse(why, err)
 		return

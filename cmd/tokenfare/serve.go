@@ -171,6 +171,9 @@ func newApp(ctx context.Context, config *Config, spec proxy.Spec, log *slog.Logg
 	if a.notifier, err = newNotifier(a); err != nil {
 		return nil, errors.Join(err, a.books.close())
 	}
+	if a.books != nil {
+		a.corrects = &corrector{store: a.books.store, writer: a.books.writer, live: a.server.Correct}
+	}
 	return a, nil
 }
 

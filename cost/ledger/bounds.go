@@ -15,35 +15,45 @@ const mostText = 256
 
 func bounded[T ~int64](n T) T { return min(max(n, -mostFigure), mostFigure) }
 
-// clean makes a text one that every database takes, of bounded length.
+// clean makes a text one that every database takes, of bounded length, also as a key.
 func clean(s string) string {
 	if len(s) > mostText {
 		s = s[:mostText]
 	}
+	return valid(s)
+}
+
+// valid makes a text one that every database takes.
+func valid(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
 func boundedUsage(u cost.Usage) cost.Usage {
-	for _, n := range []*int64{
-		&u.Input, &u.CachedInput, &u.CacheWrite, &u.AudioInput, &u.ImageInput, &u.CachedAudio, &u.CachedImage,
-		&u.Output, &u.Reasoning, &u.AudioOutput, &u.ImageOutput, &u.Images, &u.Milliseconds, &u.Characters,
-	} {
+	for _, n := range figures(&u) {
 		*n = bounded(*n)
 	}
-	u.Fees = bounded(u.Fees)
 	return u
+}
+
+// figures are all that a usage counts.
+func figures(u *cost.Usage) [15]*int64 {
+	return [...]*int64{
+		&u.Input, &u.CachedInput, &u.CacheWrite, &u.AudioInput, &u.ImageInput, &u.CachedAudio, &u.CachedImage,
+		&u.Output, &u.Reasoning, &u.AudioOutput, &u.ImageOutput, &u.Images, &u.Milliseconds, &u.Characters, (*int64)(&u.Fees),
+	}
 }
 
 func boundCharges(list []Charge) {
 	for i := range list {
 		c := &list[i]
-		c.Budget.Name, c.N, c.Late = clean(c.Budget.Name), bounded(c.N), bounded(c.Late)
+		c.Budget = Budget{clean(c.Budget.Name), clean(c.Budget.Unit)}
+		c.N, c.Late = bounded(c.N), bounded(c.Late)
 	}
 }
 
 func (s Series) clean() Series {
 	groups := s.Groups // of the configuration, and there may be many
-	return Series{clean(s.Key), strings.ToValidUTF8(groups, "\uFFFD"), clean(s.Endpoint), clean(s.Upstream)}
+	return Series{clean(s.Key), valid(groups), clean(s.Endpoint), clean(s.Upstream)}
 }
 
 func (b *Begin) bound() {
@@ -62,12 +72,14 @@ func (d *Draw) bound() {
 }
 
 func (e *End) bound() {
-	e.Served, e.UpstreamID = clean(e.Served), clean(e.UpstreamID)
+	e.Ending, e.Basis, e.Served, e.UpstreamID = clean(e.Ending), clean(e.Basis), clean(e.Served), clean(e.UpstreamID)
 	e.Usage, e.Cost = boundedUsage(e.Usage), bounded(e.Cost)
 	boundCharges(e.Charges)
 }
 
 func (c *Correction) bound() {
-	c.Usage, c.Cost, c.Reason = boundedUsage(c.Usage), bounded(c.Cost), clean(c.Reason)
+	c.Series, c.Model, c.Served, c.Label = c.Series.clean(), clean(c.Model), clean(c.Served), clean(c.Label)
+	c.Was, c.Basis, c.Reason = clean(c.Was), clean(c.Basis), clean(c.Reason)
+	c.Usage, c.Cost = boundedUsage(c.Usage), bounded(c.Cost)
 	boundCharges(c.Charges)
 }

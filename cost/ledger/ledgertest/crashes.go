@@ -104,6 +104,7 @@ func clockSetBack(t *testing.T, _ Harness, l Ledger) {
 	if c.past.Last < upto {
 		t.Errorf("the largest ID is said to be %v, and rows up to %v are said to be in the sums", c.past.Last, upto)
 	}
+	c.commit() // what is to be adopted, is
 	b = c.begin(call("key", "budget", 5), time.Now())
 	c.end(answer(b, 5, 0), time.Now())
 	c.commit()

@@ -199,11 +199,7 @@ func (r *reference) rows() (ended []ledger.Exchange, corrected []ledger.Correcti
 func (r *reference) slots() map[ledger.Slot]int64 {
 	all := map[ledger.Slot]int64{}
 	charge := func(b ledger.Budget, at ledger.ID, n int64) {
-		slot := at.Time().Truncate(ledger.SlotLength).Unix()
-		if slot < r.summed {
-			slot = 0
-		}
-		all[ledger.Slot{Budget: b, Start: slot}] += n
+		all[ledger.Slot{Budget: b, Start: at.Time().Truncate(ledger.SlotLength).Unix()}] += n
 	}
 	for _, x := range r.all {
 		if x.End == nil {
@@ -218,6 +214,18 @@ func (r *reference) slots() map[ledger.Slot]int64 {
 				charge(c.Budget, x.Begin.Exchange, c.N)
 			}
 		}
+	}
+	return r.sumUpOld(all)
+}
+
+// sumUpOld sums up the slots that may be, and drops those that are 0.
+func (r *reference) sumUpOld(slots map[ledger.Slot]int64) map[ledger.Slot]int64 {
+	all := map[ledger.Slot]int64{}
+	for s, n := range slots {
+		if s.Start < r.summed {
+			s.Start = 0
+		}
+		all[s] += n
 	}
 	maps.DeleteFunc(all, func(_ ledger.Slot, n int64) bool { return n == 0 })
 	return all

@@ -8,9 +8,11 @@ var stories = []story{
 	{"a batch is written once", committedTwice},
 	{"a batch whose outcome is unknown", outcomeUnknown},
 	{"a batch that does not follow", notInOrder},
+	{"a batch of a past life", pastLife},
 
 	{"crashes are charged once", crashed},
 	{"the oldest that is open", oldestOpen},
+	{"a clock that is set back", clockSetBack},
 
 	{"sums are those of the rows", sumsOfRows},
 	{"a correction of what was dropped", correctedAfterwards},
@@ -31,6 +33,7 @@ var stories = []story{
 	{"many readers", manyReaders},
 
 	{"several writers", severalWriters},
+	{"the dead are adopted", adopted},
 	{"a writer that is idle", idleWriter},
 }
 

@@ -40,7 +40,8 @@ func (s *Store) snapshot(ctx context.Context) (*snapshot, error) {
 
 // Close ends it. It may have ended with its context, or been closed already.
 func (r *snapshot) Close() error {
-	if err := r.tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
+	err := r.tx.Rollback()
+	if err != nil && !errors.Is(err, sql.ErrTxDone) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("read ledger: %w", r.store.dialect.Explain(err))
 	}
 	return nil

@@ -190,7 +190,7 @@ func (r *snapshot) Slots(ctx context.Context, from, to time.Time, each func(ledg
 			return r.explain(err)
 		}
 		return each(ledger.Slot{Budget: r.budgets[budget], Start: start}, n)
-	}, `SELECT budget, slot, n FROM spent WHERE slot >= ? AND slot < ?`, first, last)
+	}, `SELECT s.budget, s.slot, s.n FROM budgets b CROSS JOIN spent s WHERE s.budget = b.id AND s.slot >= ? AND s.slot < ?`, first, last) // in the order of spent's key: budget by budget
 	if err != nil {
 		return err
 	}
