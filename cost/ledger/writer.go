@@ -193,7 +193,7 @@ func (w *Writer) Price(card PriceCard) {
 
 // Notify records that somebody was told.
 func (w *Writer) Notify(n Notice) Ticket {
-	n.Budget, n.At = clean(n.Budget), clean(n.At)
+	n.Budget, n.At = BudgetName(n.Budget), clean(n.At)
 	return w.queue(w.later, false, func(g *group) { g.batch.Notices = append(g.batch.Notices, n) })
 }
 

@@ -2,7 +2,9 @@ package ledgertest
 
 var stories = []story{
 	{"an empty ledger", empty},
+	{"every field is read back", everyField},
 	{"what is not there is not found", nothingFound},
+	{"order and bounds", orderAndBounds},
 
 	{"a batch is written whole", allOrNothing},
 	{"a batch is written once", committedTwice},

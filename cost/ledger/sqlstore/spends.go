@@ -34,8 +34,9 @@ func (r *snapshot) Spends(ctx context.Context, wants []ledger.Want, each func(i 
 	rows := later(time.Unix(ledger.SlotOf(now.Add(-byRow)), 0), nextSlot(kept)) // slots that begin then have all their rows
 	oldest := now
 	for i, w := range wants {
-		s.names[w.Budget] = append(s.names[w.Budget], i)
-		id, known := r.numbers[w.Budget]
+		name := ledger.BudgetName(w.Budget)
+		s.names[name] = append(s.names[name], i)
+		id, known := r.numbers[name]
 		if s.from[i] = never; w.Detail == ledger.ByRow {
 			s.from[i] = later(w.Since, rows)
 			if known && s.from[i].Before(oldest) {
