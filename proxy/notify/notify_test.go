@@ -254,6 +254,24 @@ func TestWhatIsRefusedIsUsedUp(t *testing.T) {
 	})
 }
 
+// That is what 100 % stands for, and no other threshold, be it the only one.
+func TestWhatIsRefusedIsAThresholdOfItsOwn(t *testing.T) {
+	for at, heard := range map[int64]bool{95: false, 100: true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRoom(t)
+			r.notifier.Set(notify.Settings{URL: webhook, At: []int64{at}})
+			refused := month("alice", 92, firstOf(time.February))
+			refused.Refused = true
+			r.uses(refused)
+			if heard {
+				r.hears(time.Minute, "92 %")
+			} else {
+				r.hears(time.Minute)
+			}
+		})
+	}
+}
+
 func TestARestartDoesNotRepeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		february, total := firstOf(time.February).Unix(), proxy.Quota{Name: "key bob: tokens in total", Owner: "key bob", Limit: parse("100 tokens in total"), Percent: 90}
