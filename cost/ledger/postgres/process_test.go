@@ -14,8 +14,8 @@ import (
 	"github.com/tokenfare/tokenfare/cost/ledger/sqlstore"
 )
 
-// brisk is a pace at which tests do not take long.
-var brisk = sqlstore.Pace{Beat: 100 * time.Millisecond, Grace: time.Second}
+// brisk is a pace at which tests do not take long, and a busy machine kills nobody.
+var brisk = sqlstore.Pace{Beat: 100 * time.Millisecond, Grace: 2 * time.Second}
 
 // process is one that spends: a store and its writer.
 type process struct {

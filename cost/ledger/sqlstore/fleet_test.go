@@ -2,6 +2,7 @@ package sqlstore_test
 
 import (
 	"database/sql"
+	"net/url"
 	"path/filepath"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ type fleet string
 
 func (f fleet) connect(t testing.TB, options string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+string(f)+"?_pragma=busy_timeout(10000)&_pragma=synchronous(off)&"+options)
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: string(f)}).EscapedPath()+"?_pragma=busy_timeout(10000)&_pragma=synchronous(off)&"+options)
 	if err != nil {
 		t.Fatal(err)
 	}
