@@ -27,16 +27,16 @@ func (s *Server) mayRecord() error {
 		return nil
 	}
 	if err := s.options.Ledger.Admit(); err != nil {
-		return ledgerUnavailable()
+		return ledgerUnavailable("so it serves none. Nothing is charged for this one.")
 	}
 	return nil
 }
 
-func ledgerUnavailable() error {
+func ledgerUnavailable(then string) error {
 	return &wire.Error{
 		Status: http.StatusServiceUnavailable, Type: "server_error", Code: "ledger_unavailable",
-		Message: "This proxy cannot record what calls cost at the moment, so it serves none. Your budget is untouched by this. " +
-			"Please try again in a moment; the operator of this proxy finds the cause in its log.",
+		Message: "This proxy cannot record what calls cost at the moment, " + then +
+			" Please try again in a moment; the operator of this proxy finds the cause in its log.",
 	}
 }
 
@@ -47,7 +47,6 @@ func (x *exchange) record(r *http.Request) {
 		return
 	}
 	retry, _ := strconv.ParseUint(r.Header.Get("X-Stainless-Retry-Count"), 10, 8) // what is no small number is none
-	x.entry.begun = true
 	x.entry.ticket = w.Begin(&ledger.Begin{
 		Exchange: x.id,
 		Series:   ledger.Series{Key: x.caller.name, Groups: x.caller.groups, Endpoint: string(x.endpoint), Upstream: x.route.upstream.Name},
@@ -57,6 +56,7 @@ func (x *exchange) record(r *http.Request) {
 		Price:    x.policy.priceVersion(x, w),
 		Charges:  x.charges(nil, nil),
 	})
+	x.entry.begun = !x.entry.ticket.Lost()
 }
 
 // charges says for the ledger what the exchange takes from each budget: what it has reserved, or what it was settled at. What
@@ -94,7 +94,7 @@ func (x *exchange) recorded(ctx context.Context) error {
 	}
 	err := x.entry.ticket.Wait(ctx)
 	if errors.Is(err, ledger.ErrUnavailable) {
-		return ledgerUnavailable()
+		return ledgerUnavailable("so the answer to this one cannot be passed on. What the upstream did for it is charged.")
 	}
 	return err
 }

@@ -99,7 +99,7 @@ func (b *policyBuilder) problem(format string, args ...any) {
 
 func (b *policyBuilder) upstreams(specs []UpstreamSpec) {
 	for _, s := range specs {
-		u, err := upstream.New(upstream.Options{Name: s.Name, URL: s.URL, Key: s.Key, CAFile: s.CAFile, HeaderTimeout: s.HeaderTimeout})
+		u, err := upstream.New(upstream.Options{Name: s.Name, URL: s.URL, Key: s.Key, CAFile: s.CAFile, HeaderTimeout: s.HeaderTimeout, Dial: s.Dial})
 		if err != nil {
 			b.problems = append(b.problems, err)
 			continue

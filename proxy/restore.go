@@ -50,7 +50,7 @@ func (r *Restorer) Restore(ctx context.Context, p *Policy, s ledger.Snapshot) (i
 		return 0, fmt.Errorf("rebuild budgets: %w", err)
 	}
 	for i, b := range budgets {
-		if err := r.memory.Restore(b.handle, net(spends[i])); err != nil {
+		if err := r.memory.Restore(b.handle, netted(spends[i])); err != nil {
 			return i, fmt.Errorf("rebuild %s: %w", b, err)
 		}
 		r.known[b.name()] = true
@@ -79,8 +79,8 @@ func (b *budget) history(now time.Time) ledger.Want {
 	return w
 }
 
-// net takes corrections, which are negative, off what they correct. Only sums have any, and there the order is of no account.
-func net(spends []limiter.Spend) []limiter.Spend {
+// netted takes corrections, which are negative, off what they correct. Only sums have any, and there the order is of no account.
+func netted(spends []limiter.Spend) []limiter.Spend {
 	taken := int64(0)
 	kept := spends[:0]
 	for _, s := range spends {

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"context"
+	"net"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
@@ -82,4 +84,7 @@ type UpstreamSpec struct {
 	Tier   cost.Tier // the service tier that calls get which ask for none, if the account has set one; Unstated: the standard one
 
 	HeaderTimeout time.Duration // longest wait for an answer's headers; zero means 20 minutes
+
+	// Dial opens connections to it; nil means those of the system's network.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }

@@ -30,6 +30,7 @@ var arrows = map[string][]string{
 	"cost/ledger/sqlite":      {"cost/ledger", "cost/ledger/sqlstore", "modernc.org/sqlite", "github.com/gofrs/flock"},
 	"cost/ledger/postgres":    {"cost/ledger", "cost/ledger/sqlstore", "github.com/jackc/pgx/v5"},
 	"cost/bpe":                {},
+	"cost/reconcile":          {"cost"},
 	"cost/bpe/gen/classes":    {},
 	"cost/bpe/gen/vocab":      {"github.com/pkoukk/tiktoken-go-loader"},
 	"proxy/limit":             {"cost"},
@@ -44,6 +45,7 @@ var arrows = map[string][]string{
 	"test/fakeopenai":         {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"test/figures":            {},
 	"test/harness":            {},
+	"test/memnet":             {},
 
 	"limiter/examples":               {},
 	"limiter/examples/gate":          {"limiter"},

@@ -31,6 +31,7 @@ func commands() []command {
 			return runCount(args, os.Stdin, stdout, stderr)
 		})},
 		{"prices", "[-config FILE] [MODEL…]", "what do models cost, and who says so", plain(runPrices)},
+		reconcileCommand(readDays),
 		{"health", "[-config FILE]", "ask a running proxy whether it is well, for container health checks", plain(runHealth)},
 		{"version", "", "print the version", plain(runVersion)},
 	}

@@ -147,7 +147,8 @@ func (w *Writer) persist(ctx context.Context, g *group) error {
 		}
 		fenced := errors.Is(err, ErrFenced)
 		if ctx.Err() == nil || fenced {
-			w.failed(err)
+			w.stats.failures.Add(1)
+			w.unavailable(err)
 		}
 		if w.options.Serve {
 			g.settle() // nobody is to wait for it
@@ -178,15 +179,21 @@ func (w *Writer) prune(ctx context.Context) {
 	}
 }
 
-// try makes one attempt. A store that is too slow counts as one that cannot be written, and one that hangs is given up.
+// try makes one attempt. A store that hangs must not hold up the others for ever, and while it does, it cannot be written: who
+// waited for it was told so.
 func (w *Writer) try(ctx context.Context, g *group) error {
 	ctx, cancel := context.WithTimeout(ctx, commitTime)
 	defer cancel()
-	slow := time.AfterFunc(w.options.Patience, func() {
-		w.failed(fmt.Errorf("a commit takes longer than %s", w.options.Patience))
+	told := make(chan struct{})
+	late := time.AfterFunc(w.options.Patience, func() {
+		defer close(told)
+		w.unavailable(fmt.Errorf("it has not answered for %s", w.options.Patience))
 	})
-	defer slow.Stop()
-	return w.store.Commit(ctx, &g.batch)
+	err := w.store.Commit(ctx, &g.batch)
+	if !late.Stop() {
+		<-told // or it could be told after the recovery
+	}
+	return err
 }
 
 // finish writes what is left, for as long as a process that ends has time.
@@ -222,14 +229,14 @@ func (g *group) settle() {
 	}
 }
 
-// failed notes that the ledger cannot be written, and says so when that begins.
-func (w *Writer) failed(err error) {
-	w.stats.failures.Add(1)
+// unavailable notes that the ledger cannot be written, and says so when that begins. It is called by one goroutine at a time.
+func (w *Writer) unavailable(err error) {
 	if old := w.failing.Load(); old != nil {
 		w.failing.Store(&failure{err: err, since: old.since})
 		return
 	}
 	w.failing.Store(&failure{err: err, since: time.Now()})
+	defer close(*w.alarm.Load())
 	then := "new calls are refused until it can be"
 	if w.options.Serve {
 		then = "calls are served all the same, and what does not fit into memory is not recorded"
@@ -239,7 +246,9 @@ func (w *Writer) failed(err error) {
 
 // recovered notes that the ledger can be written.
 func (w *Writer) recovered() {
-	if f := w.failing.Swap(nil); f != nil {
+	if f := w.failing.Load(); f != nil {
+		w.newAlarm()
+		w.failing.Store(nil)
 		w.options.Log.Info("ledger available again", "after_ms", time.Since(f.since).Milliseconds(), "lost_rows", w.stats.lost.Load())
 	}
 }

@@ -56,6 +56,14 @@ func (s *Sums) add(u cost.Usage, price cost.NanoUSD) {
 	s.Cost = cost.NanoUSD(saturatingAdd(int64(s.Cost), int64(price)))
 }
 
+// Negated is what takes s off again when it is added.
+func (s Sums) Negated() Sums {
+	return Sums{
+		-s.Requests, -s.Failed, -s.Unreported, -s.Counted, -s.Retries, -s.Input, -s.CachedInput, -s.CacheWrite, -s.Output, -s.Reasoning,
+		-s.Images, -s.Milliseconds, -s.Characters, -s.Cost,
+	}
+}
+
 // SumsOf is what one exchange comes to that has ended.
 func SumsOf(b *Begin, e *End) Sums {
 	s := Sums{Requests: 1}

@@ -107,11 +107,15 @@ type HourQuery struct {
 
 	// What the sums are to be told apart by.
 	Hour, Series, Model, Label bool
+	Day                        *time.Location // by day of that zone rather than by hour, see [DayOf]; nil: not so
 }
 
 // Only returns h without the names that are not wanted.
 func (q HourQuery) Only(h Hour) Hour {
-	if !q.Hour {
+	switch {
+	case q.Day != nil:
+		h.Start, _ = DayOf(h.Start, q.Day)
+	case !q.Hour:
 		h.Start = 0
 	}
 	if !q.Series {

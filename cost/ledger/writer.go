@@ -15,10 +15,10 @@ var ErrUnavailable = errors.New("the ledger cannot be written")
 
 // Options are what a [Writer] is made of.
 type Options struct {
-	// Serve goes on while the ledger cannot be written: tickets do not fail, and what does not fit in MostQueued rows is lost,
-	// counted and logged. Without it, admission is to stop as long as [Writer.Err] is not nil.
+	// Serve goes on while the ledger cannot be written: tickets do not fail, and exchanges that begin when there are MostQueued
+	// rows already are not recorded, but counted and logged. Without it, admission is to stop as long as [Writer.Err] is not nil.
 	Serve      bool
-	MostQueued int           // rows kept in memory while the ledger cannot be written and Serve is set; zero means 100,000
+	MostQueued int           // rows in memory from which on exchanges are not recorded while the ledger cannot be written and Serve is set; zero means 100,000
 	Gap        time.Duration // between the beginnings of two commits, so that a busy ledger is written in larger groups; zero means 2 ms
 	Late       time.Duration // how long a row waits for others that nobody waits for; zero means 20 ms
 	Patience   time.Duration // how long a ticket waits; zero means 5 s
@@ -51,6 +51,7 @@ type Writer struct {
 	kept   *group // that could not be written before Run was told to end
 
 	failing atomic.Pointer[failure]
+	alarm   atomic.Pointer[chan struct{}] // closed when the ledger begins to fail, and then replaced
 	stats   counters
 }
 
@@ -93,6 +94,7 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 		next: newGroup(), wake: make(chan struct{}, 1), later: make(chan struct{}, 1),
 		number: past.Batch, open: newOpenSet(), rolled: time.Now(),
 	}
+	w.newAlarm()
 	w.roll = newRoll(&w.names)
 	for i := range past.Tail {
 		w.roll.end(&past.Tail[i].Begin, past.Tail[i].End)
@@ -110,6 +112,11 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 		rouse(w.wake)
 	}
 	return w, len(past.Unfinished), nil
+}
+
+func (w *Writer) newAlarm() {
+	alarm := make(chan struct{})
+	w.alarm.Store(&alarm)
 }
 
 func orDefault[T int | time.Duration](v, whenZero T) T {
@@ -130,7 +137,8 @@ func (w *Writer) Err() error {
 	return nil
 }
 
-// Begin queues a begin row. The row belongs to the writer from now on.
+// Begin queues a begin row. The row belongs to the writer from now on. If the ticket says that it is lost, the exchange must not be
+// ended: it is not recorded at all.
 func (w *Writer) Begin(b *Begin) Ticket {
 	b.bound()
 	return w.queue(w.wake, true, func(g *group) { g.batch.Begins = append(g.batch.Begins, b) })
@@ -139,14 +147,14 @@ func (w *Writer) Begin(b *Begin) Ticket {
 // Draw queues a draw row. The row belongs to the writer from now on.
 func (w *Writer) Draw(d *Draw) Ticket {
 	d.bound()
-	return w.queue(w.wake, true, func(g *group) { g.batch.Draws = append(g.batch.Draws, d) })
+	return w.queue(w.wake, false, func(g *group) { g.batch.Draws = append(g.batch.Draws, d) })
 }
 
-// End queues an end row, and gives it its Seq. Nobody need wait for it: until it is there, the begin row stands for the
+// End queues the end row of an exchange that has begun, and gives it its Seq. Nobody need wait for it: until it is there, the begin row stands for the
 // exchange. So it goes with the next row that somebody waits for, or a few milliseconds later. The row belongs to the writer from now on.
 func (w *Writer) End(e *End) Ticket {
 	e.bound()
-	return w.queue(w.later, true, func(g *group) {
+	return w.queue(w.later, false, func(g *group) {
 		e.Seq = w.ids.Next()
 		g.batch.Ends = append(g.batch.Ends, e)
 	})
@@ -189,14 +197,15 @@ func (w *Writer) Notify(n Notice) Ticket {
 	return w.queue(w.later, false, func(g *group) { g.batch.Notices = append(g.batch.Notices, n) })
 }
 
-// queue puts something into the group that is being filled, and has Run told through a channel. What may be lost is, where the ledger cannot be written, there is
-// too much of it already, and serving goes before recording.
+// queue puts something into the group that is being filled, and has Run told through a channel. What may be lost is, where the
+// ledger cannot be written, there is too much in memory already, and serving goes before recording. That is begin rows alone:
+// there are never more rows than a few for each exchange that has begun.
 func (w *Writer) queue(tell chan struct{}, mayBeLost bool, put func(*group)) Ticket {
 	w.mu.Lock()
 	g := w.next
 	if mayBeLost && w.options.Serve && g.rows >= w.options.MostQueued && w.failing.Load() != nil {
 		w.mu.Unlock()
-		w.stats.lost.Add(1)
+		w.stats.lost.Add(2) // there will be no end row either
 		return Ticket{writer: w}
 	}
 	put(g)
@@ -219,6 +228,9 @@ type Ticket struct {
 	group  *group // nil: the row was lost
 }
 
+// Lost reports that the row will never be recorded.
+func (t Ticket) Lost() bool { return t.group == nil }
+
 // Wait returns nil when the row is durable, or when its ledger serves without. Else it returns an error that matches
 // [ErrUnavailable] once the writer's patience has ended, or ctx's error. The row may become durable all the same.
 func (t Ticket) Wait(ctx context.Context) error {
@@ -227,11 +239,17 @@ func (t Ticket) Wait(ctx context.Context) error {
 	}
 	patience := time.NewTimer(t.writer.options.Patience)
 	defer patience.Stop()
-	if t.writer.options.Serve && t.writer.failing.Load() != nil {
-		return nil
+	var alarm chan struct{}
+	if t.writer.options.Serve {
+		alarm = *t.writer.alarm.Load()
+		if t.writer.failing.Load() != nil {
+			return nil
+		}
 	}
 	select {
 	case <-t.group.done:
+		return nil
+	case <-alarm:
 		return nil
 	case <-patience.C:
 	case <-ctx.Done():

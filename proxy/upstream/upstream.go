@@ -3,6 +3,7 @@ package upstream
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -22,6 +23,9 @@ type Options struct {
 	Key           string        // sent as a bearer token; empty sends none
 	CAFile        string        // PEM file of roots to trust besides the system's; empty means the system's alone
 	HeaderTimeout time.Duration // longest wait for the answer's headers; zero means 20 minutes, the time a reasoning model may think
+
+	// Dial opens connections; nil means those of the system's network, within ten seconds.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Upstream is one OpenAI-compatible server. It is safe for concurrent use.
@@ -46,13 +50,16 @@ func New(o Options) (*Upstream, error) {
 	if o.HeaderTimeout == 0 {
 		o.HeaderTimeout = 20 * time.Minute
 	}
+	if o.Dial == nil {
+		o.Dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	}
 	return &Upstream{
 		Name: o.Name,
 		base: base,
 		key:  o.Key,
 		transport: &http.Transport{
 			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+			DialContext:           o.Dial,
 			TLSClientConfig:       tlsConfig,
 			TLSHandshakeTimeout:   10 * time.Second,
 			ForceAttemptHTTP2:     true,

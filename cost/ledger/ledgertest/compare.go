@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"testing"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -20,9 +21,9 @@ func (w *world) compare() {
 		{From: ever.from, To: ever.to, Series: true},
 		{From: w.now.Add(-time.Duration(w.rand.Int64N(int64(100 * 24 * time.Hour)))), To: w.now, Hour: n&1 > 0, Series: n&2 > 0, Model: n&4 > 0, Label: n&8 > 0},
 	} {
-		same(w.t, "sums", v.hours(q), sumUp(q, ended, corrected))
+		sameMap(w.t, "sums", v.hours(q), sumUp(q, ended, corrected))
 	}
-	same(w.t, "slots", w.ref.sumUpOld(v.slots(time.Time{}, ever.to)), w.ref.slots())
+	sameMap(w.t, "slots", w.ref.sumUpOld(v.slots(time.Time{}, ever.to)), w.ref.slots())
 	w.compareSpends(v)
 	w.compareRows(v)
 	if got, want := v.kept(), w.ref.kept; !w.ref.kept.IsZero() && !got.Equal(want) {
@@ -30,7 +31,15 @@ func (w *world) compare() {
 	}
 }
 
-// compareSpends asks for every key's budgets, in every detail.
+// sameMap is same for maps too large for go-cmp's patience.
+func sameMap[K, V comparable](t testing.TB, what string, got, want map[K]V) {
+	t.Helper()
+	if !maps.Equal(got, want) {
+		same(t, what, got, want)
+	}
+}
+
+// compareSpends asks for budgets of many keys, in every detail.
 func (w *world) compareSpends(v view) {
 	w.t.Helper()
 	recent := time.Now().Add(-time.Duration(w.rand.Int64N(int64(99 * 24 * time.Hour)))).Truncate(ledger.SlotLength)
@@ -43,10 +52,12 @@ func (w *world) compareSpends(v view) {
 		wants = append(wants, ledger.Want{Budget: name, Since: since[i], Detail: ledger.Detail(w.rand.IntN(3))})
 		want = append(want, spent[i][name])
 	}
+	ask("all")
 	for _, s := range w.keys {
-		ask(s.key)
-		ask("all")
-		ask(s.key + "/money")
+		if w.oneIn(4) {
+			ask(s.key)
+			ask(s.key + "/money")
+		}
 	}
 	for i, got := range v.spent(wants...) {
 		if got != want[i] {

@@ -38,6 +38,7 @@ type story struct {
 // Run tests a store. The names of the tests within t begin with "stories", "writers" or "conservation".
 func Run(t *testing.T, h Harness) {
 	t.Run("stories", func(t *testing.T) { h.tell(t, stories) })
+	t.Run("conservation", h.conservation)
 	t.Run("writers", func(t *testing.T) { h.tell(t, writerStories) })
 }
 

@@ -47,7 +47,7 @@ func newWorld(t testing.TB, h Harness, r *rand.Rand, keys int) *world {
 		ref: newReference(),
 	}
 	for i := range keys {
-		w.keys = append(w.keys, &schedule{key: fmt.Sprint("key", i), steps: 3 + r.IntN(14)})
+		w.keys = append(w.keys, &schedule{key: fmt.Sprint("key", i), steps: 2 + r.IntN(10)})
 	}
 	w.left = append(w.left, w.keys...)
 	w.start(0)
@@ -70,7 +70,7 @@ func (w *world) oneIn(n int) bool { return w.rand.IntN(n) == 0 }
 // play goes through all schedules. Between the steps of keys there are those of the ledger.
 func (w *world) play() {
 	for len(w.left) > 0 && !w.t.Failed() {
-		for range 1 + w.rand.IntN(max(1, len(w.left)/10)) {
+		for range 1 + w.rand.IntN(max(5, len(w.keys)/8)) {
 			if len(w.left) > 0 {
 				w.step()
 			}
@@ -82,13 +82,12 @@ func (w *world) play() {
 		for _, each := range []struct {
 			odds int
 			do   func()
-		}{{3, w.rollSomewhere}, {4, w.prune}, {12, w.crash}, {4, w.hireSomebody}, {20, w.compare}} {
+		}{{3, w.rollSomewhere}, {4, w.prune}, {12, w.crash}, {4, w.hireSomebody}, {80, w.compare}} {
 			if w.oneIn(each.odds) {
 				each.do()
 			}
 		}
 	}
-	w.compare()
 	for i := range w.clerks { // all die, and the last to start charges what they left
 		if w.clerks[i] != nil {
 			w.die(i)
@@ -97,7 +96,6 @@ func (w *world) play() {
 	w.compare()
 	w.hireSomebody()
 	w.rollSomewhere()
-	w.compare()
 	for range 3 {
 		w.prune()
 	}

@@ -96,19 +96,20 @@ func dyingProcesses(t *testing.T, _ Harness, l Ledger) {
 	for life := range lives {
 		store := &mortal{Store: l.Open(t)}
 		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-		w, _, err := ledger.Open(ctx, store, ledger.Options{RollEvery: time.Duration(life%4) * 2 * time.Millisecond, Gap: time.Microsecond})
+		w, _, err := ledger.Open(ctx, store, ledger.Options{RollEvery: time.Duration(life%4) * 2 * time.Millisecond, Gap: time.Microsecond, Patience: 10 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- w.Run(ctx) }()
+		calling, hangUp := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		for range callers {
 			wg.Go(func() {
 				for n := int64(1); ; n++ {
 					b := call("key", "budget", 10*n)
 					b.Exchange = w.IDs().Next()
-					if w.Begin(b).Wait(ctx) != nil {
+					if w.Begin(b).Wait(calling) != nil {
 						return
 					}
 					mu.Lock()
@@ -117,7 +118,7 @@ func dyingProcesses(t *testing.T, _ Harness, l Ledger) {
 					if n%3 == 0 {
 						continue // it never ends
 					}
-					if w.End(answer(b, n, 0)).Wait(ctx) != nil {
+					if w.End(answer(b, n, 0)).Wait(calling) != nil {
 						return
 					}
 					mu.Lock()
@@ -130,13 +131,14 @@ func dyingProcesses(t *testing.T, _ Harness, l Ledger) {
 			mu.Lock()
 			n := len(reserved)
 			mu.Unlock()
-			if n >= enough || w.Err() != nil {
+			if n >= enough || t.Failed() {
 				break
 			}
 			<-time.After(time.Millisecond)
 		}
 		store.dead.Store(true)
 		cancel()
+		hangUp()
 		wg.Wait()
 		l.Crash(t, store.Store)
 	}

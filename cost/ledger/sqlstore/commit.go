@@ -134,7 +134,7 @@ func (t *tx) sums(ctx context.Context, b *ledger.Batch) error {
 			return fmt.Errorf("%s: %w", table.table, err)
 		}
 	}
-	return nil
+	return t.days(ctx, b.Rolled)
 }
 
 // added is the assignment that adds columns to those of a row that is there.

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -68,66 +67,6 @@ func (r *snapshot) explain(err error) error {
 		return err
 	}
 	return fmt.Errorf("read ledger: %w", r.store.dialect.Explain(err))
-}
-
-// Hours reads the hourly sums.
-func (r *snapshot) Hours(ctx context.Context, q ledger.HourQuery, each func(ledger.Hour, ledger.Sums) error) error {
-	roll, err := r.roll(ctx)
-	if err != nil {
-		return err
-	}
-	var by []string
-	column := func(wanted bool, name, otherwise string) string {
-		if !wanted {
-			return otherwise
-		}
-		by = append(by, name)
-		return name
-	}
-	query := "SELECT " + strings.Join([]string{
-		column(q.Hour, "hour", "0"), column(q.Series, "series", "0"), column(q.Model, "model", "''"), column(q.Model, "served", "''"), column(q.Label, "label", "''"),
-	}, ", ")
-	query += ", CAST(SUM(" + strings.ReplaceAll(sumColumns, ", ", ") AS BIGINT), CAST(SUM(") + ") AS BIGINT) FROM hours WHERE hour >= ? AND hour < ?"
-	if len(by) > 0 {
-		query += " GROUP BY " + strings.Join(by, ", ")
-	}
-	err = r.each(ctx, func(rows *sql.Rows) error {
-		var h ledger.Hour
-		var s ledger.Sums
-		var series int64
-		var requests sql.NullInt64 // the one row of no rows
-		err := rows.Scan(&h.Start, &series, &h.Model, &h.Served, &h.Label, &requests, nullable{&s.Failed}, nullable{&s.Unreported}, nullable{&s.Counted}, nullable{&s.Retries},
-			nullable{&s.Input}, nullable{&s.CachedInput}, nullable{&s.CacheWrite}, nullable{&s.Output}, nullable{&s.Reasoning}, nullable{&s.Images}, nullable{&s.Milliseconds}, nullable{&s.Characters}, nullable{(*int64)(&s.Cost)})
-		if err != nil || !requests.Valid {
-			return r.explain(err)
-		}
-		s.Requests = requests.Int64
-		h.Series = r.series[series]
-		return each(h, s)
-	}, query, ledger.HourOf(q.From), ledger.HourOf(q.To))
-	if err != nil {
-		return err
-	}
-	for h, s := range roll.Hours {
-		if h.Start >= ledger.HourOf(q.From) && h.Start < ledger.HourOf(q.To) {
-			if err := each(q.Only(h), *s); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// nullable reads NULL as 0.
-type nullable struct{ n *int64 }
-
-func (n nullable) Scan(v any) error {
-	var null sql.NullInt64
-	if err := null.Scan(v); err != nil {
-		return err
-	}
-	*n.n = null.Int64
-	return nil
 }
 
 // Refusals reads those of some hours.

@@ -127,6 +127,30 @@ CREATE TABLE hours (
 	PRIMARY KEY (hour, series, model, served, label)
 );
 
+-- The same by day of UTC: reports of months are made from these.
+CREATE TABLE days (
+	day          bigint NOT NULL,     -- Unix seconds
+	series       bigint NOT NULL,
+	model        text NOT NULL,
+	served       text NOT NULL,
+	label        text NOT NULL,
+	requests     bigint NOT NULL,
+	failed       bigint NOT NULL,
+	unreported   bigint NOT NULL,
+	counted      bigint NOT NULL,
+	retries      bigint NOT NULL,
+	input        bigint NOT NULL,
+	cached       bigint NOT NULL,
+	cache_write  bigint NOT NULL,
+	output       bigint NOT NULL,
+	reasoning    bigint NOT NULL,
+	images       bigint NOT NULL,
+	milliseconds bigint NOT NULL,
+	characters   bigint NOT NULL,
+	cost         bigint NOT NULL,
+	PRIMARY KEY (day, series, model, served, label)
+);
+
 CREATE TABLE spent (
 	budget bigint NOT NULL,
 	slot   bigint NOT NULL,           -- Unix seconds; a quarter of an hour each; 0: all that is older

@@ -125,6 +125,30 @@ CREATE TABLE hours (
 	PRIMARY KEY (hour, series, model, served, label)
 ) STRICT, WITHOUT ROWID;
 
+-- The same by day of UTC: reports of months are made from these.
+CREATE TABLE days (
+	day          INTEGER NOT NULL,    -- Unix seconds
+	series       INTEGER NOT NULL,
+	model        TEXT NOT NULL,
+	served       TEXT NOT NULL,
+	label        TEXT NOT NULL,
+	requests     INTEGER NOT NULL,
+	failed       INTEGER NOT NULL,
+	unreported   INTEGER NOT NULL,
+	counted      INTEGER NOT NULL,
+	retries      INTEGER NOT NULL,
+	input        INTEGER NOT NULL,
+	cached       INTEGER NOT NULL,
+	cache_write  INTEGER NOT NULL,
+	output       INTEGER NOT NULL,
+	reasoning    INTEGER NOT NULL,
+	images       INTEGER NOT NULL,
+	milliseconds INTEGER NOT NULL,
+	characters   INTEGER NOT NULL,
+	cost         INTEGER NOT NULL,
+	PRIMARY KEY (day, series, model, served, label)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE spent (
 	budget INTEGER NOT NULL,
 	slot   INTEGER NOT NULL,          -- Unix seconds; a quarter of an hour each; 0: all that is older
