@@ -43,6 +43,7 @@ func (w *Writer) Run(ctx context.Context) error {
 			running = false
 		case <-tick.C:
 			roll = true
+			w.tellAdopted()
 		}
 		if ctx.Err() != nil { // first of all: what a commit has kept comes before anything new
 			return w.finish(context.WithoutCancel(ctx))
