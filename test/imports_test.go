@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"cost/ledger/ledgertest":  {"cost", "cost/ledger", "github.com/google/go-cmp"},
 	"cost/ledger/sqlstore":    {"cost", "cost/ledger"},
 	"cost/ledger/sqlite":      {"cost/ledger", "cost/ledger/sqlstore", "modernc.org/sqlite", "github.com/gofrs/flock"},
+	"cost/ledger/postgres":    {"cost/ledger", "cost/ledger/sqlstore", "github.com/jackc/pgx/v5"},
 	"cost/bpe":                {},
 	"cost/reconcile":          {"cost"},
 	"cost/bpe/gen/classes":    {},

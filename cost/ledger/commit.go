@@ -44,6 +44,7 @@ func (w *Writer) Run(ctx context.Context) error {
 			running = false
 		case <-tick.C:
 			roll = true
+			w.tellAdopted()
 		}
 		w.commitNext(ctx, roll)
 		if err := w.Err(); errors.Is(err, ErrFenced) {

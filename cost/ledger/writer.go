@@ -48,6 +48,7 @@ type Writer struct {
 	rolled time.Time
 	pruned time.Time // when there was last nothing to drop
 	names  names
+	told   adopted
 	kept   *group // that could not be written before Run was told to end
 	deaf   bool   // the store is not to be called again
 

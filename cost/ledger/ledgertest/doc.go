@@ -14,7 +14,7 @@
 //		ledgertest.Run(t, ledgertest.Harness{New: func(t testing.TB) ledgertest.Ledger { … }})
 //	}
 //
-// The number of schedules is 5000, 500 under the race detector, or what the flag -ledger.schedules says:
+// The number of schedules is what the harness says, else 5000, 500 under the race detector; or what a flag says:
 //
 //	go test ./cost/ledger/sqlite -run 'Conformance/conservation' -ledger.schedules 1000000 -timeout 2h
 //

@@ -14,6 +14,10 @@ type Harness struct {
 
 	// Writers is how many stores can have one ledger open to write at once. Zero means one.
 	Writers int
+
+	// Schedules is how many of the conservation's are played where no flag says. Zero means the usual number; a store that
+	// waits for a disk may have fewer.
+	Schedules int
 }
 
 // Ledger is the data of one ledger, apart from the processes that have it open.

@@ -16,7 +16,7 @@ func TestConformance(t *testing.T) {
 		return
 	}
 	ledgertest.Run(t, ledgertest.Harness{
-		Writers: 4, New: func(t testing.TB) ledgertest.Ledger { return database(pg.NewDatabase(t)) },
+		Writers: 4, Schedules: 500, New: func(t testing.TB) ledgertest.Ledger { return database(pg.NewDatabase(t)) },
 	})
 }
 

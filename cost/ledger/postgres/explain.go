@@ -17,7 +17,7 @@ var errURL = errors.New("open ledger: its URL cannot be read; it is of the form 
 var fixes = map[string]string{
 	"28P01": "%s refuses the password; correct it in the ledger's URL",
 	"28000": "%s refuses the user; correct the ledger's URL, or let the user in in pg_hba.conf",
-	"3D000": "there is no %s; make it with CREATE DATABASE, or correct the ledger's URL",
+	"3D000": "%s does not exist; make it with CREATE DATABASE, or correct the ledger's URL",
 	"3F000": "%s has no schema to make tables in; make one with CREATE SCHEMA, or correct search_path in the ledger's URL",
 	"42501": "the user may not do this in %s; make it the owner of the database, or GRANT CREATE, USAGE ON the SCHEMA and ALL ON its tables to it",
 	"42P01": "tables are missing in %s; restore it from a backup, or correct search_path in the ledger's URL",

@@ -82,8 +82,8 @@ type use struct {
 
 var (
 	// One connection commits, one gives signs of life, one looks at other writers. A commit is durable when it returns,
-	// whatever the database's own settings say. One that waits for another's row sees it once that is free. A process that stands still
-	// in the middle of a transaction must not hold up the one that adopts it.
+	// whatever the database's own settings say; it sees rows that it has waited for as they are then. A process that stands
+	// still in the middle of a transaction must not hold up the one that adopts it.
 	toWrite = use{3, `SET synchronous_commit = on; SET default_transaction_isolation = 'read committed';
 		SET statement_timeout = '30s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '15s'`}
 	// Reports over years take a while, and so may whoever reads them. Where to begin to read hangs on the instants asked for,

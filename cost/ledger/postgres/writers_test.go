@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
-	"github.com/tokenfare/tokenfare/cost/ledger/sqlstore"
 	"github.com/tokenfare/tokenfare/test/harness"
 )
 
@@ -60,7 +59,7 @@ func TestWritersSpendAtOnce(t *testing.T) {
 	var all []*process
 	var stops []func() []ledger.ID
 	for range 3 {
-		p := start(t, at, brisk)
+		p := start(t, at, pace)
 		all, stops = append(all, p), append(stops, p.busy(10))
 	}
 	for _, p := range all {
@@ -198,94 +197,18 @@ func TestLongOutageOfPostgresKillsNoWriter(t *testing.T) {
 	a.leave(2, 1)
 	b.leave(3, 1)
 	pg.Stop(t)
-	time.Sleep(2 * brisk.Grace)
+	time.Sleep(brisk.Grace + brisk.Grace/2)
 	pg.Start(t)
 	late := start(t, pg.URL(), brisk) // it looks at the others from the first moment on
-	time.Sleep(2 * brisk.Grace)
+	time.Sleep(brisk.Grace + brisk.Grace/2)
 	for _, p := range []*process{a, b, late} {
 		p.leave(0, 1)
 		if n, trouble := p.store.Adopted(); n != 0 || trouble != nil {
 			t.Errorf("writer %d has adopted %d exchanges, %v; want none", p.slot(), n, trouble)
 		}
 	}
-	got, _ := read(t, pg.URL())
-	if got.Unfinished != 5 || got.Requests != 5 {
-		t.Errorf("the ledger says %+v, want 5 unfinished and 5 ended", got)
-	}
-}
-
-// Writers that crash again and again before anybody adopts them do not use up the slots.
-func TestSlotsOfTheDeadAreTakenWhenAllAre(t *testing.T) {
-	at, ok := fresh(t)
-	if !ok {
-		return
-	}
-	dead := start(t, at, brisk)
-	dead.leave(6, 0)
-	dead.abandon()
-	config, err := parse(at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db := dialect{config: config}.connect(toWrite)
-	defer db.Close()
-	_, err = db.ExecContext(t.Context(), `UPDATE writers SET seen = 1`)
-	if err == nil {
-		_, err = db.ExecContext(t.Context(), `INSERT INTO writers (slot, held, batch, rolled, oldest, seen) SELECT n, 1, 1, 0, 0, 1 FROM generate_series(1, $1) AS n`, ledger.Slots-1)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := start(t, at, brisk)
-	if p.slot() != 0 || p.crashed != 6 {
-		t.Errorf("the writer gets slot %d and ends %d exchanges, want slot 0 and 6", p.slot(), p.crashed)
-	}
-}
-
-// However a writer that is taken for dead too early gets in the way of its adopters, each exchange is charged once: what was
-// reserved, or what its end row says.
-func TestHastyAdoptionChargesOnce(t *testing.T) {
-	at, ok := fresh(t)
-	if !ok {
-		return
-	}
-	for range 3 {
-		start(t, at, sqlstore.Pace{Beat: 5 * time.Millisecond, Grace: 11 * time.Millisecond})
-	}
-	durable, fenced := int64(0), 0
-	for end := time.Now().Add(20 * time.Second); fenced < 12 && time.Now().Before(end); {
-		p := start(t, at, sqlstore.Pace{Beat: time.Minute, Grace: time.Hour})
-		var wait sync.WaitGroup
-		for range 5 {
-			wait.Go(func() {
-				for p.w.Err() == nil {
-					id, ticket := p.begin()
-					for ticket.Wait(contextOf(t, 10*time.Millisecond)) != nil {
-						if p.w.Err() != nil {
-							return
-						}
-					}
-					p.begun.Add(1)
-					time.Sleep(time.Duration(id>>10) % 30 * time.Millisecond)
-					p.w.End(&ledger.End{Exchange: id, Basis: ledger.Reported, Usage: usage(charges), Charges: charge(charges)})
-				}
-			})
-		}
-		wait.Wait()
-		if err := <-p.ended; errors.Is(err, ledger.ErrFenced) {
-			fenced++
-		} else {
-			t.Fatal(err)
-		}
-		durable += p.begun.Load()
-	}
-	eventually(t, "all are adopted", func() bool { b, _ := read(t, at); return b.Unfinished == 0 })
-	got, _ := read(t, at)
-	if got.Hours != got.Rows || got.Spent != got.Rows || got.Requests != got.Exchanges || int64(got.Exchanges) < durable {
-		t.Errorf("the ledger says %+v; its sums should be those of its rows, and %d exchanges were durable", got, durable)
-	}
-	if fenced == 0 {
-		t.Error("no writer was fenced")
-	}
-	t.Logf("%d writers were fenced, %d exchanges", fenced, got.Exchanges)
+	eventually(t, "5 exchanges have ended, and 5 are unfinished", func() bool {
+		got, _ := read(t, pg.URL())
+		return got.Unfinished == 5 && got.Requests == 5
+	})
 }

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -19,8 +18,8 @@ type writer struct {
 	seen   int64 // the last sign of life; 0: it has said that it ends
 }
 
-// batchBits are for the numbers of batches in one life of a slot: enough for a century of five hundred commits a second. The bits above
-// them count the lives, so that a writer whose slot was taken can never hit on the next batch's number.
+// batchBits are for the numbers of batches in one life of a slot: enough for a century of five hundred commits a second. The
+// bits above them count the lives, so that a writer whose slot was taken never hits on the number of the next batch.
 const batchBits = 41
 
 func lifeOf(batch int64) int64 { return batch >> batchBits }
@@ -97,53 +96,6 @@ func (s *Store) claim(ctx context.Context, w writer) (past *ledger.Past, err err
 		return nil, err
 	}
 	return past, nil
-}
-
-// adopt settles what a dead writer left behind, and frees its slot: what it never ended is ended, and what is missing in the
-// sums is added. All that is one transaction, so of several who adopt the same writer, one does. It returns how many
-// exchanges had to be ended.
-func (s *Store) adopt(ctx context.Context, w writer) (crashed int, err error) {
-	err = s.transactBeside(ctx, fmt.Sprintf("adopt writer %d of the ledger", w.slot), func(t *tx) error {
-		if won, err := t.take(ctx, &w); err != nil || !won {
-			return err
-		}
-		last, err := t.last(ctx, w)
-		if err != nil {
-			return err
-		}
-		ids := ledger.NewIDs(w.slot, last)
-		if crashed, err = t.settle(ctx, w, ids); err != nil {
-			return err
-		}
-		_, err = t.exec(ctx, `UPDATE writers SET held = 0, rolled = ?, oldest = 0 WHERE slot = ?`, int64(ids.Next()), w.slot)
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	return crashed, nil
-}
-
-// settle writes what is missing after a writer's death.
-func (t *tx) settle(ctx context.Context, w writer, ids *ledger.IDs) (crashed int, err error) {
-	r := t.reader()
-	var rest tail
-	if err := r.tailOf(ctx, w, &rest); err != nil {
-		return 0, err
-	}
-	unfinished, err := r.unfinishedOf(ctx, w, nil)
-	if err != nil {
-		return 0, err
-	}
-	b := &ledger.Batch{}
-	for _, x := range unfinished {
-		x.End = x.Crash()
-		x.End.Seq = ids.Next()
-		b.Ends = append(b.Ends, x.End)
-		rest.ended = append(rest.ended, x)
-	}
-	b.Rolled = ledger.RollOf(rest.ended, rest.corrected)
-	return len(unfinished), t.write(ctx, b)
 }
 
 // last is an id that none in the ledger is larger than, nor what is said to be in the writer's sums.
