@@ -127,19 +127,21 @@ type got struct {
 	dollars cost.NanoUSD
 }
 
-// tally is what clients have of answers, by the names of their attempts. It is read before the ledger that it is compared with.
-func tally(t testing.TB, attempts map[string]*attempt, calls map[string]*fakeopenai.Call) map[string]got {
+// tally is what clients have of answers now, by the names of their attempts. It is read before the ledger that it is compared with.
+func tally(t testing.TB, attempts map[string]*attempt, up *fakeopenai.Server) map[string]got {
 	t.Helper()
 	catalog, err := cost.DefaultCatalog()
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := map[string]got{}
+	heard := map[string]int64{}
 	for name, a := range attempts {
-		status, anything, words := a.received()
-		if status != 200 || !anything {
-			continue
+		if status, anything, words := a.received(); status == 200 && anything {
+			heard[name] = words
 		}
+	}
+	calls, list := callsByName(t, up), map[string]got{} // now, as there may be new ones
+	for name, words := range heard {
 		call := calls[name]
 		if call == nil {
 			t.Errorf("%s got an answer that the upstream has not been asked for", name)

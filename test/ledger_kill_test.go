@@ -40,7 +40,7 @@ func openShop(t *testing.T, path, ledger string) *shop {
 	s := &shop{up: fakeopenai.New(t), path: path, port: harness.Port(t)}
 	s.up.Script(func(c *fakeopenai.Call) fakeopenai.Answer {
 		return fakeopenai.Answer{
-			Text: words(1 + rand.IntN(18)), Think: time.Duration(rand.IntN(30)) * time.Millisecond, Pace: time.Duration(rand.IntN(4)) * time.Millisecond,
+			Text: words(1 + rand.IntN(18)), Think: time.Duration(rand.IntN(3)*rand.IntN(15)) * time.Millisecond, Pace: time.Duration(rand.IntN(4)) * time.Millisecond,
 		}
 	})
 	keys := map[string]string{}
@@ -128,8 +128,8 @@ func TestKills(t *testing.T) {
 	s.clients.halt()
 	p.Stop(t)
 
-	b, calls, attempts := readBook(t, s.path), callsByName(t, s.up), s.clients.list()
-	have, charged := b.coversAll(tally(t, attempts, calls), attempts)
+	b, attempts := readBook(t, s.path), s.clients.list()
+	have, charged := b.coversAll(tally(t, attempts, s.up), attempts)
 	b.knowsNobody(attempts)
 	b.addsUp()
 	for _, o := range s.refilling {
@@ -153,7 +153,7 @@ func (s *shop) inspect(t *testing.T, known map[string]bool) killed {
 	b, calls := copyBook(t, s.path), callsByName(t, s.up)
 	eventually(t, "the clients of the killed program have noticed", func() bool { return s.clients.noticed(b, calls) })
 	attempts := s.clients.list()
-	b.coversAll(tally(t, attempts, calls), attempts)
+	b.coversAll(tally(t, attempts, s.up), attempts)
 	b.knowsNobody(attempts)
 	fresh := map[string]*fakeopenai.Call{}
 	for name, c := range calls {

@@ -163,6 +163,35 @@ func (p *Program) awaitReady(t testing.TB) {
 	}
 }
 
+// Freeze holds the program up in the middle of whatever it does, and returns when it stands still. Thaw lets it go on.
+func (p *Program) Freeze(t testing.TB) {
+	t.Helper()
+	p.Signal(t, syscall.SIGSTOP)
+	Eventually(t, "the program stands still", func() bool {
+		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.cmd.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, task := range tasks { // none, where there is no /proc
+			stat, err := os.ReadFile(task)
+			if err != nil {
+				continue // it has just ended
+			}
+			// The state follows the name in parentheses, which may hold anything; see proc_pid_stat(5).
+			if state := stat[bytes.LastIndexByte(stat, ')')+1:]; !bytes.HasPrefix(state, []byte(" T ")) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Thaw lets a program go on that Freeze has held up.
+func (p *Program) Thaw(t testing.TB) {
+	t.Helper()
+	p.Signal(t, syscall.SIGCONT)
+}
+
 // Kill ends the program at once, in the middle of whatever it does, and returns when it has ended.
 func (p *Program) Kill(t testing.TB) {
 	t.Helper()
