@@ -78,7 +78,7 @@ func connect(path string, reading bool) (*sql.DB, error) {
 	// Locks are to outlast that somebody in this process reads the file otherwise, as checkHeader does. Where there are none of
 	// that kind, the usual ones serve.
 	_, _ = sqlite.OFDLocking(true)
-	options := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(wal)", "synchronous(full)", "temp_store(memory)", "cache_size(-16000)"}}
+	options := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(wal)", "synchronous(full)", "journal_size_limit(8388608)", "temp_store(memory)", "cache_size(-16000)"}}
 	if reading {
 		options = url.Values{"_pragma": {"busy_timeout(10000)", "query_only(1)", "temp_store(memory)", "cache_size(-16000)"}}
 	} else {
@@ -196,6 +196,10 @@ func explain(path string, err error) error {
 		return fmt.Errorf("%w: %s is left as it is; restore it from a backup, or move it away to begin a new ledger, with budgets as if nothing had been spent: %w", ledger.ErrCorrupt, path, err)
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("the disk of %s is full: %w", path, err)
+	case sqlite3.SQLITE_IOERR:
+		return fmt.Errorf("%s cannot be read or written, for its disk fails, or there is a limit on the size of files: %w", path, err)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("another program writes to %s, as a shell of SQLite's does in the middle of a transaction; end it: %w", path, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return fmt.Errorf("%s, its directory and %s-wal must be writable: %w", path, filepath.Base(path), err)
 	}
