@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sort"
+	"sync/atomic"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
@@ -21,6 +22,8 @@ type budget struct {
 	rule   limiter.Rule    // nil for "per request" limits, which count nothing
 	handle *limiter.Budget // likewise
 	entry  ledger.Budget   // as the ledger knows it; likewise
+
+	refusedIn *atomic.Int64 // end of the period in which a call was last refused because it was used up, Unix seconds; 0: there was none
 
 	series *limitmetrics.Series // set by the server that runs the policy
 }

@@ -29,7 +29,7 @@ func (p *Policy) Budgets(ctx context.Context, l limiter.Limiter) ([]BudgetState,
 			return nil, fmt.Errorf("read %s: %w", b, err)
 		}
 		list = append(list, BudgetState{
-			Name: b.name(), Owner: b.owner.String(), Limit: b.limit.Text, Unit: b.limit.Unit.String(), Kind: kindNames[b.limit.Kind],
+			Name: b.entry.Name, Owner: b.owner.String(), Limit: b.limit.Text, Unit: b.limit.Unit.String(), Kind: kindNames[b.limit.Kind],
 			State: b.asLimited(charge[0].State),
 		})
 	}
@@ -54,7 +54,7 @@ func (s *Server) Correct(began ledger.ID, charges []ledger.Charge) error {
 	}
 	for _, b := range s.policy.Load().budgets {
 		for _, c := range charges {
-			if c.Budget.Name != b.name() {
+			if c.Budget.Name != b.entry.Name {
 				continue
 			}
 			if err := corrector.Correct(b.handle, began.Time(), c.N); err != nil {

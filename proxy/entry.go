@@ -46,7 +46,10 @@ func (x *exchange) record(r *http.Request) {
 	if w == nil {
 		return
 	}
-	retry, _ := strconv.ParseUint(r.Header.Get("X-Stainless-Retry-Count"), 10, 8) // what is no small number is none
+	retry, err := strconv.ParseUint(r.Header.Get("X-Stainless-Retry-Count"), 10, 8)
+	if err != nil {
+		retry = 0 // what is no small number is none
+	}
 	x.entry.ticket = w.Begin(&ledger.Begin{
 		Exchange: x.id,
 		Series:   ledger.Series{Key: x.caller.name, Groups: x.caller.groups, Endpoint: string(x.endpoint), Upstream: x.route.upstream.Name},

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
@@ -75,7 +76,7 @@ func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
 	// Only now: taking a counter puts its new rule into effect, and a policy that is refused must change nothing.
 	for _, made := range b.policy.budgets {
 		made.handle = l.Budget(made.name(), made.rule)
-		made.entry = ledger.Budget{Name: made.name(), Unit: made.limit.Unit.String()}
+		made.entry = ledger.Budget{Name: ledger.BudgetName(made.name()), Unit: made.limit.Unit.String()}
 	}
 	return b.policy, nil
 }
@@ -200,7 +201,7 @@ func (b *policyBuilder) callers(specs []KeySpec, pools map[string][]*budget, gro
 func (b *policyBuilder) budgets(o owner, limits []limit.Limit) []*budget {
 	var out []*budget
 	for _, l := range limits {
-		made := &budget{owner: o, limit: l}
+		made := &budget{owner: o, limit: l, refusedIn: new(atomic.Int64)}
 		if l.Kind != limit.PerRequest {
 			rule, err := ruleOf(l, b.policy.zone)
 			if err != nil {

@@ -66,7 +66,7 @@ const beyondDebt = 24 * time.Hour
 
 // history is what has to be known to rebuild a budget.
 func (b *budget) history(now time.Time) ledger.Want {
-	w := ledger.Want{Budget: b.name()}
+	w := ledger.Want{Budget: b.entry.Name}
 	switch rule := b.rule.(type) {
 	case limiter.TokenBucket:
 		fills := time.Duration(float64(rule.Size) / float64(rule.Refill) * float64(rule.Every))

@@ -31,8 +31,10 @@ type virtual struct {
 	registry *prometheus.Registry
 	log      *lockedBuffer
 	store    *heldStore
+	durable  ledger.Store   // that is written to
 	writer   *ledger.Writer // nil: nothing is recorded
 	network  *memnet.Network
+	dial     func(ctx context.Context, network, address string) (net.Conn, error)
 
 	mu    sync.Mutex
 	asked []*http.Request // what the upstream got, bodies in place; guarded by mu
@@ -42,7 +44,10 @@ type virtual struct {
 type settings struct {
 	options proxy.Options
 	ledger  ledger.Options
-	without bool // nothing is recorded
+	without bool                                                                 // nothing is recorded
+	durable ledger.Store                                                         // what is written to; nil: the held one
+	dial    func(ctx context.Context, network, address string) (net.Conn, error) // by the proxy; nil: to the upstream
+	front   func(http.Handler) http.Handler                                      // before the proxy; nil: nothing
 }
 
 // inBubble tells a story in a bubble. Vocabularies are read before: that takes real time.
@@ -70,15 +75,25 @@ func newVirtual(t *testing.T, spec proxy.Spec, upstream http.HandlerFunc, edit .
 	for _, e := range edit {
 		e(&s)
 	}
+	if v.durable = s.durable; v.durable == nil {
+		v.durable = v.store
+	}
 	if !s.without {
 		v.record(s.ledger)
 		s.options.Ledger = v.writer
+	}
+	if v.dial = s.dial; v.dial == nil {
+		v.dial = v.network.Dial
 	}
 	var err error
 	if v.server, err = proxy.New(s.options, v.policy(spec)); err != nil {
 		t.Fatal(err)
 	}
-	v.serve("proxy:80", v.server)
+	var front http.Handler = v.server
+	if s.front != nil {
+		front = s.front(front)
+	}
+	v.serve("proxy:80", front)
 	v.serve("upstream:80", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -98,7 +113,7 @@ func newVirtual(t *testing.T, spec proxy.Spec, upstream http.HandlerFunc, edit .
 // record runs a writer on the store until the test ends.
 func (v *virtual) record(o ledger.Options) {
 	v.t.Helper()
-	w, _, err := ledger.Open(v.t.Context(), v.store, o)
+	w, _, err := ledger.Open(v.t.Context(), v.durable, o)
 	if err != nil {
 		v.t.Fatal(err)
 	}
@@ -129,11 +144,16 @@ func (v *virtual) record(o ledger.Options) {
 // policy compiles a spec for upstream:80.
 func (v *virtual) policy(spec proxy.Spec) *proxy.Policy {
 	v.t.Helper()
+	return v.policyOf(spec, v.limiter)
+}
+
+func (v *virtual) policyOf(spec proxy.Spec, l *limiter.Memory) *proxy.Policy {
+	v.t.Helper()
 	if spec.Upstreams == nil {
 		spec.Upstreams = []proxy.UpstreamSpec{{Name: "up", Key: "sk-upstream-secret"}}
 	}
 	for i := range spec.Upstreams {
-		spec.Upstreams[i].URL, spec.Upstreams[i].Dial = "http://upstream/v1", v.network.Dial
+		spec.Upstreams[i].URL, spec.Upstreams[i].Dial = "http://upstream/v1", v.dial
 	}
 	if spec.Models == nil {
 		spec.Models = []proxy.ModelSpec{{Pattern: "*", Upstream: spec.Upstreams[0].Name}}
@@ -147,7 +167,7 @@ func (v *virtual) policy(spec proxy.Spec) *proxy.Policy {
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	policy, err := proxy.NewPolicy(spec, v.limiter, catalog)
+	policy, err := proxy.NewPolicy(spec, l, catalog)
 	if err != nil {
 		v.t.Fatal(err)
 	}

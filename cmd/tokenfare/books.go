@@ -26,7 +26,7 @@ func openBooks(ctx context.Context, c LedgerConfig, log *slog.Logger) (*books, e
 	if err != nil {
 		return nil, err
 	}
-	w, crashed, err := ledger.Open(ctx, store, ledger.Options{Serve: c.Serve, Keep: c.Keep, Log: log})
+	w, crashed, err := ledger.Open(ctx, store, ledger.Options{Serve: c.Serve, Keep: c.Keep, Heartbeat: c.heartbeat(), Log: log})
 	if err != nil {
 		store.Close()
 		return nil, err

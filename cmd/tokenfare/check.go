@@ -96,6 +96,9 @@ func (r report) write(w io.Writer, path string, warnings []string) {
 	if len(c.Keys) > 0 {
 		fmt.Fprint(w, "\nExposure: if the key calls only its dearest model, every token at that model's dearest price, in a month of 31 days.\nLimits of a group or upstream are shared with everyone else who draws on them.\n")
 	}
+	if c.Notify.URL != "" {
+		fmt.Fprintf(w, "\nThe webhook is told when %s of a calendar or total limit is used; `tokenfare notify -test` tries it.\n", c.notices().Thresholds())
+	}
 	if len(warnings) > 0 {
 		fmt.Fprintln(w)
 	}

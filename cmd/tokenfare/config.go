@@ -22,6 +22,7 @@ type Config struct {
 	Groups    []GroupConfig
 	Store     StoreConfig
 	Ledger    LedgerConfig
+	Notify    NotifyConfig
 	Prices    string         // path of a price file; empty: the built-in list alone
 	Unpriced  proxy.Unpriced // what models cost whose price is not known
 	Learned   bool           // calls without an output limit are given what the model's answers have been content with
@@ -50,7 +51,7 @@ type written struct {
 // AdminConfig is the second listener.
 type AdminConfig struct {
 	Listen string // host:port; loopback unless said otherwise
-	Token  string // asked of whoever reads /metrics or /open; empty: nobody is asked
+	Token  string // asked of whoever reads metrics, calls and budgets; empty: nobody is asked, and nothing can be changed
 }
 
 // TLSConfig names the certificate callers are shown.

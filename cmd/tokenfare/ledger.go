@@ -122,6 +122,14 @@ func isPostgres(url string) bool {
 	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
 }
 
+// heartbeat is how often this program says that it lives, where others may write to the ledger, too.
+func (c LedgerConfig) heartbeat() time.Duration {
+	if isPostgres(c.URL) {
+		return 15 * time.Second
+	}
+	return 0
+}
+
 // openLedger opens a ledger to write.
 func openLedger(ctx context.Context, url string) (ledger.Store, error) {
 	if path, is := strings.CutPrefix(url, "sqlite:"); is {

@@ -84,11 +84,13 @@ func (r *reloader) reload(ctx context.Context, why string) {
 		r.refuse(why, err)
 		return
 	}
+	defer r.app.corrects.pause()()
 	if err := r.app.restore(ctx, policy); err != nil {
 		r.refuse(why, err)
 		return
 	}
 	r.app.server.SetPolicy(policy)
+	r.app.notifier.Set(config.notices())
 	r.app.reloads.WithLabelValues("ok").Inc()
 	for _, w := range warnings {
 		r.app.log.Warn("config", "warning", w)

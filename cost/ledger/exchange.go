@@ -14,7 +14,8 @@ type Series struct {
 	Upstream string
 }
 
-// Budget is the counter of one limit: its name, as the limiter knows it, and its unit.
+// Budget is the counter of one limit: its name, as the limiter knows it, and its unit. Names that are no good for a ledger are
+// changed, see [BudgetName].
 type Budget struct{ Name, Unit string }
 
 // Charge is what an exchange takes from one budget, in the budget's unit.

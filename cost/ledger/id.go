@@ -15,10 +15,15 @@ type ID int64
 // Slots is how many writers can share a ledger: slots are numbered from 0 on.
 const Slots = 1 << slotBits
 
-const slotBits = 10
+const (
+	slotBits  = 10
+	lastMicro = 1<<(63-slotBits) - 1
+)
 
-// At is the smallest ID of an instant, to compare others with.
-func At(t time.Time) ID { return ID(max(0, t.UnixMicro()) << slotBits) }
+// At is the smallest ID of an instant, to compare others with. Instants that no ID can be of are as the nearest that one can.
+func At(t time.Time) ID {
+	return ID(min(max(0, t.UnixMicro()), lastMicro) << slotBits)
+}
 
 // Time is the instant the ID was made at, to the microsecond.
 func (id ID) Time() time.Time { return time.UnixMicro(int64(id) >> slotBits) }

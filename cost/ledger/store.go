@@ -18,7 +18,7 @@ type Store interface {
 	// once somebody else has taken the slot; nothing of the batch is written then, nor ever will be.
 	Commit(ctx context.Context, b *Batch) error
 	// Prune drops at most that many of the oldest exchanges that ended before an instant and are in the sums, and returns how
-	// many it dropped.
+	// many it dropped. Notices of periods that have ended long ago go, too, sooner or later.
 	Prune(ctx context.Context, before time.Time, most int) (int, error)
 	// Snapshot reads the ledger as it is when it returns, until the snapshot is closed or ctx ends. Close it in any case: as
 	// long as it is open, the store cannot give back the room of what was written since.
@@ -94,11 +94,23 @@ type Snapshot interface {
 	Find(ctx context.Context, id ID) (*Exchange, error)
 	// Unfinished reads the exchanges that have no end row.
 	Unfinished(ctx context.Context) ([]Exchange, error)
+	// Strays reads the rows that belong to nothing. There are none in a ledger that is whole.
+	Strays(ctx context.Context, each func(Stray) error) error
+	// Price reads the card of a version of a price, "" if there is none.
+	Price(ctx context.Context, version string) (card string, err error)
 	// Kept is the instant from which on the rows of all exchanges are kept that ended.
 	Kept(ctx context.Context) (time.Time, error)
 	// Notices reads all that are kept.
 	Notices(ctx context.Context) ([]Notice, error)
 	Close() error
+}
+
+// Stray is a row that belongs to nothing: the end, draw or correction of an exchange without a begin row, or a correction of one
+// that has no end.
+type Stray struct {
+	Row      string // "end", "draw" or "correction"
+	Exchange ID     // that it should belong to
+	Seq      ID     // the row's own; that of a draw is 0
 }
 
 // HourQuery says which hourly sums are wanted.

@@ -23,7 +23,7 @@ type Options struct {
 	Late       time.Duration // how long a row waits for others that nobody waits for; zero means 20 ms
 	Patience   time.Duration // how long a ticket waits; zero means 5 s
 	RollEvery  time.Duration // how long the sums may be behind the rows; zero means a second
-	Heartbeat  time.Duration // how long a writer that has nothing to write stays silent; zero means 15 s
+	Heartbeat  time.Duration // how long a writer stays silent that has nothing to write; zero means for ever. Where several write, those that are silent for long are taken for dead
 	Keep       time.Duration // rows of exchanges that ended longer ago are dropped; zero means never
 	Log        *slog.Logger  // nil: nothing is logged
 }
@@ -50,6 +50,7 @@ type Writer struct {
 	names  names
 	told   adopted
 	kept   *group // that could not be written before Run was told to end
+	deaf   bool   // the store is not to be called again
 
 	failing atomic.Pointer[failure]
 	alarm   atomic.Pointer[chan struct{}] // closed when the ledger begins to fail, and then replaced
@@ -86,7 +87,6 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 	o.Late = orDefault(o.Late, 20*time.Millisecond)
 	o.Patience = orDefault(o.Patience, 5*time.Second)
 	o.RollEvery = orDefault(o.RollEvery, time.Second)
-	o.Heartbeat = orDefault(o.Heartbeat, 15*time.Second)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -194,7 +194,7 @@ func (w *Writer) Price(card PriceCard) {
 
 // Notify records that somebody was told.
 func (w *Writer) Notify(n Notice) Ticket {
-	n.Budget, n.At = clean(n.Budget), clean(n.At)
+	n.Budget, n.At = BudgetName(n.Budget), clean(n.At)
 	return w.queue(w.later, false, func(g *group) { g.batch.Notices = append(g.batch.Notices, n) })
 }
 

@@ -33,6 +33,20 @@ func noticesOnce(t *testing.T, _ Harness, l Ledger) {
 	c.leave()
 }
 
+// Notices of long ago are dropped, sooner or later; those without an end, or of a period that ended lately, never.
+func noticesGo(t *testing.T, _ Harness, l Ledger) {
+	c := hire(t, l)
+	defer c.leave()
+	now := time.Now()
+	recent := []ledger.Notice{
+		{Budget: "budget", Period: now.Add(-31 * 24 * time.Hour).Unix(), At: "80%"}, {Budget: "budget", Period: now.Add(time.Hour).Unix(), At: "80%"}, {Budget: "total", At: "80%"},
+	}
+	c.batch.Notices = append(slices.Clone(recent), ledger.Notice{Budget: "budget", Period: now.Add(-366 * 24 * time.Hour).Unix(), At: "80%"})
+	c.commit()
+	c.prune(now, 10)
+	same(t, "notices", glance(t, c.store, view.notices), recent)
+}
+
 // Refusals of one hour add up.
 func refusalsAddUp(t *testing.T, _ Harness, l Ledger) {
 	hour := ledger.HourOf(time.Now())

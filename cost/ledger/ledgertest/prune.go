@@ -159,8 +159,10 @@ func pruneRecent(t *testing.T, _ Harness, l Ledger) {
 	p := spendInThePast(c)
 	c.rollUp()
 	wants := []ledger.Want{
-		{Budget: "budget", Detail: ledger.ByRow}, {Budget: "budget", Since: p.slot, Detail: ledger.ByRow},
-		{Budget: "budget", Since: p.recent.Truncate(ledger.SlotLength), Detail: ledger.ByRow}, {Budget: "budget", Since: p.late.Truncate(ledger.SlotLength), Detail: ledger.ByRow},
+		{Budget: "budget", Detail: ledger.ByRow},
+		{Budget: "budget", Since: p.slot, Detail: ledger.ByRow},
+		{Budget: "budget", Since: p.recent.Truncate(ledger.SlotLength), Detail: ledger.ByRow},
+		{Budget: "budget", Since: p.late.Truncate(ledger.SlotLength), Detail: ledger.ByRow},
 	}
 	want := glance(t, c.store, func(v view) []int64 { return v.spent(wants...) })
 	for left := 4; left > 0; left-- {

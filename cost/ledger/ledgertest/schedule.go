@@ -106,9 +106,10 @@ func (w *world) correct(s *schedule) {
 		return
 	}
 	b, e := &k.Begin, k.End
+	more, less := w.amount(), w.amount()
 	r := &ledger.Correction{
 		Exchange: b.Exchange, Series: b.Series, Model: b.Model, Served: e.Served, Label: b.Label, Was: e.Basis, Basis: bases[w.rand.IntN(len(bases))],
-		Usage: w.usage(), Cost: cost.NanoUSD(w.amount() - w.amount()), Charges: w.charges(s, false), Reason: "bill",
+		Usage: w.usage(), Cost: cost.NanoUSD(more - less), Charges: w.charges(s, false), Reason: "bill",
 	}
 	for i := range r.Charges {
 		r.Charges[i].N -= w.amount()

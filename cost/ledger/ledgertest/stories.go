@@ -2,7 +2,9 @@ package ledgertest
 
 var stories = []story{
 	{"an empty ledger", empty},
+	{"every field is read back", everyField},
 	{"what is not there is not found", nothingFound},
+	{"order and bounds", orderAndBounds},
 
 	{"a batch is written whole", allOrNothing},
 	{"a batch is written once", committedTwice},
@@ -25,6 +27,7 @@ var stories = []story{
 	{"summing up old slots", compact},
 
 	{"notices", noticesOnce},
+	{"notices of long ago", noticesGo},
 	{"refusals", refusalsAddUp},
 	{"a budget of two units", twoUnits},
 	{"snapshots", snapshots},

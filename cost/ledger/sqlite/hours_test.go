@@ -1,7 +1,7 @@
 package sqlite_test
 
 import (
-	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"testing"
 	"time"
@@ -22,55 +22,21 @@ var zones = []string{
 }
 
 // TestSumsOfAnyTimeAreThoseOfItsExchanges asks for sums of every kind, whose store takes them from several tables, and adds
-// the exchanges up one by one.
+// the exchanges up one by one. Within twenty days of these, clocks change in most zones.
 func TestSumsOfAnyTimeAreThoseOfItsExchanges(t *testing.T) {
-	n := 0
-	rapid.Check(t, func(r *rapid.T) {
-		n++
-		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), fmt.Sprintf("%d.db", n)))
-		if err != nil {
-			r.Fatal(err)
-		}
-		defer store.Close()
-		past, err := store.Resume(t.Context())
-		if err != nil {
-			r.Fatal(err)
-		}
-		base := time.Date(2026, rapid.SampledFrom([]time.Month{3, 4, 9, 10, 11}).Draw(r, "month"), 1, 0, 0, 0, 0, time.UTC)
-		hour := func(name string) time.Time {
-			return base.Add(time.Duration(rapid.IntRange(0, 12*24).Draw(r, name)) * time.Hour)
-		}
-		var all []ledger.Exchange
-		seq := ledger.At(base.AddDate(1, 0, 0))
-		for batch := range int64(3) {
-			b := &ledger.Batch{Slot: past.Slot, Number: past.Batch + batch + 1}
-			var list []ledger.Exchange
-			for range rapid.IntRange(0, 25).Draw(r, "exchanges") {
-				seq += ledger.Slots
-				list = append(list, drawExchange(r, hour("hour"), seq))
+	for i, month := range []time.Month{time.March, time.October} {
+		base := time.Date(2026, month, 20, 0, 0, 0, 0, time.UTC)
+		s, all := writtenSince(t, base, i == 0)
+		rapid.Check(t, func(r *rapid.T) {
+			hour := func(name string) time.Time {
+				return base.Add(time.Duration(rapid.IntRange(0, daysWritten*24).Draw(r, name)) * time.Hour)
 			}
-			for i := range list {
-				b.Begins, b.Ends = append(b.Begins, &list[i].Begin), append(b.Ends, list[i].End)
-			}
-			if batch < 2 || rapid.Bool().Draw(r, "rolled") {
-				b.Rolled = ledger.RollOf(list, nil)
-			}
-			if err := store.Commit(t.Context(), b); err != nil {
-				r.Fatal(err)
-			}
-			all = append(all, list...)
-		}
-		s, err := store.Snapshot(t.Context())
-		if err != nil {
-			r.Fatal(err)
-		}
-		defer s.Close()
-		for range 8 {
 			q := ledger.HourQuery{
 				From: hour("from"), To: hour("to"), Hour: rapid.Bool().Draw(r, "by hour"), Series: rapid.Bool().Draw(r, "by series"),
 				Model: rapid.Bool().Draw(r, "by model"), Label: rapid.Bool().Draw(r, "by label"),
 			}
 			if rapid.Bool().Draw(r, "by day") {
+				var err error
 				if q.Day, err = time.LoadLocation(rapid.SampledFrom(zones).Draw(r, "zone")); err != nil {
 					r.Fatal(err)
 				}
@@ -96,29 +62,73 @@ func TestSumsOfAnyTimeAreThoseOfItsExchanges(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				r.Fatalf("%+v (-want +got):\n%s", q, diff)
 			}
-		}
-	})
+		})
+	}
 }
 
-// drawExchange makes one that began in an hour.
-func drawExchange(r *rapid.T, hour time.Time, seq ledger.ID) ledger.Exchange {
-	pick := func(name string, of ...string) string { return rapid.SampledFrom(of).Draw(r, name) }
-	figure := func(name string) int64 { return rapid.Int64Range(0, 1000).Draw(r, name) }
-	// The number of its end keeps it apart from others of the same instant.
-	x := ledger.Exchange{Begin: ledger.Begin{
-		Exchange: ledger.At(hour.Add(time.Duration(rapid.Int64Range(0, 3_590).Draw(r, "second"))*time.Second)) + seq%(1<<20)/ledger.Slots*ledger.Slots,
-		Series:   ledger.Series{Key: pick("key", "alice", "bob"), Groups: "all", Endpoint: "chat/completions", Upstream: pick("upstream", "a", "b")},
-		Model:    pick("model", "m", "n"), Label: pick("label", "", "x"), Retry: rapid.IntRange(0, 1).Draw(r, "retry"),
-	}}
-	x.End = &ledger.End{
-		Exchange: x.Begin.Exchange, Seq: seq, Served: pick("served", "", "m-1"), Basis: pick("basis", ledger.Nothing, ledger.Reported, ledger.Counted, ledger.Unreported),
-		Usage: cost.Usage{
-			Input: figure("input"), CachedInput: figure("cached"), CacheWrite: figure("written"), Output: figure("output"), Reasoning: figure("reasoning"),
-			Images: figure("images"), Milliseconds: figure("ms"), Characters: figure("characters"),
-		},
-		Cost: cost.NanoUSD(figure("cost")),
+// daysWritten is how many days a ledger of writtenSince is of.
+const daysWritten = 20
+
+// writtenSince makes a ledger, and reads it. The last of its exchanges are not in its sums, unless rolled says so.
+func writtenSince(t *testing.T, base time.Time, rolled bool) (ledger.Snapshot, []ledger.Exchange) {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "usage.db"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return x
+	t.Cleanup(func() { store.Close() })
+	past, err := store.Resume(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(uint64(base.Unix()), 1))
+	var all []ledger.Exchange
+	for batch := range int64(3) {
+		b := &ledger.Batch{Slot: past.Slot, Number: past.Batch + batch + 1}
+		list := make([]ledger.Exchange, 150)
+		for i := range list {
+			n := int64(len(all) + i)
+			list[i] = someExchange(random, base.Add(time.Duration(random.IntN(daysWritten*24*3600))*time.Second), n)
+			b.Begins, b.Ends = append(b.Begins, &list[i].Begin), append(b.Ends, list[i].End)
+		}
+		if batch < 2 || rolled {
+			b.Rolled = ledger.RollOf(list, nil)
+		}
+		if err := store.Commit(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, list...)
+	}
+	s, err := store.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, all
+}
+
+// recorded is when the first end row of a test was: after all calls, and so are the others, in their order.
+var recorded = ledger.At(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC))
+
+// someExchange makes the nth one, with figures of every kind.
+func someExchange(random *rand.Rand, at time.Time, n int64) ledger.Exchange {
+	pick := func(of ...string) string { return of[random.IntN(len(of))] }
+	figure := func() int64 { return random.Int64N(1000) }
+	id := ledger.At(at) + ledger.ID(n*ledger.Slots)
+	return ledger.Exchange{
+		Begin: ledger.Begin{
+			Exchange: id, Series: ledger.Series{Key: pick("alice", "bob"), Groups: "all", Endpoint: "chat/completions", Upstream: pick("a", "b")},
+			Model: pick("m", "n"), Label: pick("", "x"), Retry: random.IntN(2),
+		},
+		End: &ledger.End{
+			Exchange: id, Seq: recorded + ledger.ID(n*ledger.Slots),
+			Served: pick("", "m-1"), Basis: pick(ledger.Nothing, ledger.Reported, ledger.Counted, ledger.Unreported),
+			Usage: cost.Usage{
+				Input: figure(), CachedInput: figure(), CacheWrite: figure(), Output: figure(), Reasoning: figure(), Images: figure(), Milliseconds: figure(), Characters: figure(),
+			},
+			Cost: cost.NanoUSD(figure()),
+		},
+	}
 }
 
 func TestADayIsTheHoursThatBeginInIt(t *testing.T) {

@@ -8,10 +8,6 @@ import (
 	"github.com/tokenfare/tokenfare/cost/ledger"
 )
 
-// slotsKept is for how long slots are told apart: longer than any period of a budget. What is older counts for budgets that
-// have no period only, and is summed up.
-const slotsKept = 100 * 24 * time.Hour
-
 // Prune drops the oldest exchanges, up to the first that is not in the sums yet.
 func (s *Store) Prune(ctx context.Context, before time.Time, most int) (dropped int, err error) {
 	most = max(0, most)
@@ -41,6 +37,9 @@ func (s *Store) Prune(ctx context.Context, before time.Time, most int) (dropped 
 		// Corrections of what was dropped before they came.
 		if _, err := t.exec(ctx, `DELETE FROM corrections WHERE seq < ? AND NOT EXISTS (SELECT 1 FROM ends e WHERE e.id = corrections.id)
 			AND seq <= (SELECT w.rolled FROM writers w WHERE w.slot = corrections.seq % 1024)`, old); err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, `DELETE FROM notices WHERE ends > 0 AND ends < ?`, time.Now().Add(-ledger.SlotsKept).Unix()); err != nil {
 			return err
 		}
 		return t.compact(ctx)
@@ -93,7 +92,7 @@ func (t *tx) drop(ctx context.Context, last int64) error {
 // compact sums up the slots that no period reaches. Another writer's correction may come to one meanwhile: what is summed up
 // is set apart first, so that it is what is removed, and nothing else.
 func (t *tx) compact(ctx context.Context) error {
-	if _, err := t.exec(ctx, `UPDATE spent SET slot = -slot WHERE slot > 0 AND slot < ?`, ledger.SlotOf(time.Now().Add(-slotsKept))); err != nil {
+	if _, err := t.exec(ctx, `UPDATE spent SET slot = -slot WHERE slot > 0 AND slot < ?`, ledger.SlotOf(time.Now().Add(-ledger.SlotsKept))); err != nil {
 		return err
 	}
 	_, err := t.exec(ctx, `INSERT INTO spent (budget, slot, n) SELECT budget, 0, SUM(n) FROM spent WHERE slot < 0 GROUP BY budget

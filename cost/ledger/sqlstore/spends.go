@@ -34,8 +34,9 @@ func (r *snapshot) Spends(ctx context.Context, wants []ledger.Want, each func(i 
 	rows := later(time.Unix(ledger.SlotOf(now.Add(-byRow)), 0), nextSlot(kept)) // slots that begin then have all their rows
 	oldest := now
 	for i, w := range wants {
-		s.names[w.Budget] = append(s.names[w.Budget], i)
-		id, known := r.numbers[w.Budget]
+		name := ledger.BudgetName(w.Budget)
+		s.names[name] = append(s.names[name], i)
+		id, known := r.numbers[name]
 		if s.from[i] = never; w.Detail == ledger.ByRow {
 			s.from[i] = later(w.Since, rows)
 			if known && s.from[i].Before(oldest) {
@@ -190,7 +191,7 @@ func (r *snapshot) Slots(ctx context.Context, from, to time.Time, each func(ledg
 			return r.explain(err)
 		}
 		return each(ledger.Slot{Budget: r.budgets[budget], Start: start}, n)
-	}, `SELECT budget, slot, n FROM spent WHERE slot >= ? AND slot < ?`, first, last)
+	}, `SELECT s.budget, s.slot, s.n FROM budgets b CROSS JOIN spent s WHERE s.budget = b.id AND s.slot >= ? AND s.slot < ?`, first, last) // in the order of spent's key: budget by budget
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 type tail struct {
 	ended     []ledger.Exchange
 	corrected []ledger.Correction
+
+	roll *ledger.Roll // nil until it is asked for
 }
 
 // readTail reads the tail of all writers, once.
@@ -52,12 +54,15 @@ func (r *snapshot) tailOf(ctx context.Context, w writer, t *tail) error {
 	}, `WHERE c.seq > ? AND c.seq % 1024 = ? ORDER BY c.seq`, w.rolled, w.slot)
 }
 
-// roll is what the tail adds to the sums.
+// roll is what the tail adds to the sums, for reading.
 func (r *snapshot) roll(ctx context.Context) (*ledger.Roll, error) {
 	if err := r.readTail(ctx); err != nil {
 		return nil, err
 	}
-	return ledger.RollOf(r.tail.ended, r.tail.corrected), nil
+	if r.tail.roll == nil {
+		r.tail.roll = ledger.RollOf(r.tail.ended, r.tail.corrected)
+	}
+	return r.tail.roll, nil
 }
 
 // Unfinished reads the exchanges that have no end row.
