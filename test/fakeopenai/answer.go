@@ -1,6 +1,9 @@
 package fakeopenai
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+)
 
 // Report says when an answer carries a usage object.
 type Report uint8
@@ -47,11 +50,13 @@ type Answer struct {
 	Usage    []string // verbatim usage objects instead of true ones; in a stream each has an event of its own
 
 	// How it is written.
-	Azure      bool // a first event with empty choices and no usage, as Azure's content filter sends it
-	CRLF       bool // lines end in \r\n
-	ByteByByte bool // each byte is flushed alone
-	NoDone     bool // the stream ends without data: [DONE]
-	Compress   bool // the body is gzipped when the request accepts that
+	Azure      bool          // a first event with empty choices and no usage, as Azure's content filter sends it
+	CRLF       bool          // lines end in \r\n
+	ByteByByte bool          // each byte is flushed alone
+	NoDone     bool          // the stream ends without data: [DONE]
+	Compress   bool          // the body is gzipped when the request accepts that
+	Think      time.Duration // before the status line
+	Pace       time.Duration // before each event of a stream
 
 	// How it goes wrong.
 	Fault   Fault

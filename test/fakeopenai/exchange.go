@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // exchange carries out one scripted answer.
@@ -25,7 +26,7 @@ type exchange struct {
 
 func (e *exchange) run() {
 	a := e.answer
-	if a.PauseAt == BeforeHeaders && !e.pause() {
+	if a.PauseAt == BeforeHeaders && !e.pause() || !e.wait(a.Think) {
 		return
 	}
 	switch {
@@ -88,6 +89,9 @@ func (e *exchange) send(contentType string, pieces [][]byte, announce bool) {
 		}
 		if i == len(pieces) {
 			break
+		}
+		if !announce && !e.wait(a.Pace) {
+			return
 		}
 		if i == len(pieces)-1 {
 			e.settle(status)
@@ -175,6 +179,24 @@ func (e *exchange) pause() bool {
 	e.quit.Do(func() { close(e.call.paused) })
 	select {
 	case <-e.answer.Pause:
+		return true
+	case <-e.r.Context().Done():
+		e.call.cancel()
+		return false
+	case <-e.server.closing:
+		return false
+	}
+}
+
+// wait lets time pass; false means that the client or the server is gone.
+func (e *exchange) wait(d time.Duration) bool {
+	if d == 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
 		return true
 	case <-e.r.Context().Done():
 		e.call.cancel()

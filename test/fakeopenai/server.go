@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -23,6 +24,7 @@ type Server struct {
 	models  []string
 	always  map[string]Answer
 	queued  map[string][]Answer
+	script  func(*Call) Answer // nil: always and queued say
 	calls   []*Call
 	arrived chan struct{} // closed and replaced at every call
 	weigh   func(prompt, output int64) int64
@@ -30,6 +32,7 @@ type Server struct {
 	peak    int64
 	running int // chat calls under way
 	busiest int
+	lines   map[net.Conn]bool // connections
 }
 
 // New starts a server that stops with the test. Without a script it answers every model politely.
@@ -42,9 +45,12 @@ func New(t testing.TB) *Server {
 		always:  map[string]Answer{},
 		queued:  map[string][]Answer{},
 		arrived: make(chan struct{}),
+		lines:   map[net.Conn]bool{},
 		weigh:   func(prompt, output int64) int64 { return prompt + output },
 	}
-	s.http = httptest.NewServer(http.HandlerFunc(s.route))
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.route))
+	s.http.Config.ConnState = s.connection
+	s.http.Start()
 	s.URL = s.http.URL + "/v1"
 	t.Cleanup(func() {
 		close(s.closing)
@@ -66,6 +72,13 @@ func (s *Server) Next(model string, a ...Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queued[model] = append(s.queued[model], a...)
+}
+
+// Script sets what answers every call, ahead of all other answers. It must not call the server.
+func (s *Server) Script(answer func(*Call) Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.script = answer
 }
 
 // Models sets what GET /v1/models lists.
@@ -138,7 +151,7 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request, body []byte) {
 	if given {
 		call.Output = limit * call.Choices
 	}
-	answer := s.pick(asked.Model)
+	answer := s.pick(call)
 	s.add(call)
 	s.runs(call)
 	defer close(call.ended)
@@ -149,17 +162,20 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request, body []byte) {
 	e.run()
 }
 
-// pick takes the next queued answer for the model, or its standing one.
-func (s *Server) pick(model string) Answer {
+// pick takes what the script says, the next queued answer for the model, or its standing one.
+func (s *Server) pick(c *Call) Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, name := range []string{model, ""} {
+	if s.script != nil {
+		return s.script(c)
+	}
+	for _, name := range []string{c.Model, ""} {
 		if q := s.queued[name]; len(q) > 0 {
 			s.queued[name] = q[1:]
 			return q[0]
 		}
 	}
-	if a, ok := s.always[model]; ok {
+	if a, ok := s.always[c.Model]; ok {
 		return a
 	}
 	return s.always[""]
@@ -203,6 +219,24 @@ func (s *Server) spent(c *Call, prompt, output int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used += s.weigh(prompt, output) - s.weigh(c.Prompt, c.Output)
+}
+
+func (s *Server) connection(c net.Conn, is http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if is == http.StateClosed || is == http.StateHijacked {
+		delete(s.lines, c)
+	} else {
+		s.lines[c] = true
+	}
+}
+
+// Connections is how many connections are open. When a client has died and there are none left, everything that it sent has
+// arrived.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.lines)
 }
 
 // Disconnect closes the connections that nobody uses just now, and those that are used: what is left then on the other

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 )
 
@@ -171,6 +172,16 @@ func (c *cluster) discard() error {
 }
 
 func (c *cluster) address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)) }
+
+// Port is a port that a program can be given, ended and given again: nobody else is handed it meanwhile.
+func Port(t testing.TB) int {
+	t.Helper()
+	port, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
 
 // freePort is a port below those that systems hand out by themselves: nobody is given it while the server is stopped.
 func freePort() (int, error) {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -28,8 +29,11 @@ type Program struct {
 
 	cmd    *exec.Cmd
 	log    *logs
+	dir    string
+	env    []string
 	config string
-	term   sync.Once // SIGTERM is sent once: a second one means "at once"
+	term   sync.Once   // SIGTERM is sent once: a second one means "at once"
+	killed atomic.Bool // how it ends is no matter
 	exited chan struct{}
 	err    error // of Wait; read after exited is closed
 }
@@ -49,10 +53,33 @@ func StartYAML(t testing.TB, yaml string, env ...string) *Program {
 	if err := os.WriteFile(config, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := Launch(t, dir, env, "serve", "-config", config)
-	p.config = config
+	return serve(t, dir, env, config)
+}
+
+func serve(t testing.TB, dir string, env []string, config string) *Program {
+	t.Helper()
+	p := launch(t, dir, env, config)
 	p.awaitReady(t)
 	return p
+}
+
+func launch(t testing.TB, dir string, env []string, config string) *Program {
+	t.Helper()
+	p := Launch(t, dir, env, "serve", "-config", config)
+	p.dir, p.env, p.config = dir, env, config
+	return p
+}
+
+// Restart starts a program that has ended once more, in the same directory and with the same configuration file.
+func (p *Program) Restart(t testing.TB) *Program {
+	t.Helper()
+	return serve(t, p.dir, p.env, p.config)
+}
+
+// Relaunch is Restart without waiting until the program is ready.
+func (p *Program) Relaunch(t testing.TB) *Program {
+	t.Helper()
+	return launch(t, p.dir, p.env, p.config)
 }
 
 // Launch starts the program with arguments of the test's choice, in dir, and stops it with the test. It does not wait:
@@ -136,9 +163,50 @@ func (p *Program) awaitReady(t testing.TB) {
 	}
 }
 
-// Stop sends SIGTERM and fails the test unless the program exits with status 0. Stopping twice is harmless.
+// Freeze holds the program up in the middle of whatever it does, and returns when it stands still. Thaw lets it go on.
+func (p *Program) Freeze(t testing.TB) {
+	t.Helper()
+	p.Signal(t, syscall.SIGSTOP)
+	Eventually(t, "the program stands still", func() bool {
+		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.cmd.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, task := range tasks { // none, where there is no /proc
+			stat, err := os.ReadFile(task)
+			if err != nil {
+				continue // it has just ended
+			}
+			// The state follows the name in parentheses, which may hold anything; see proc_pid_stat(5).
+			if state := stat[bytes.LastIndexByte(stat, ')')+1:]; !bytes.HasPrefix(state, []byte(" T ")) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Thaw lets a program go on that Freeze has held up.
+func (p *Program) Thaw(t testing.TB) {
+	t.Helper()
+	p.Signal(t, syscall.SIGCONT)
+}
+
+// Kill ends the program at once, in the middle of whatever it does, and returns when it has ended.
+func (p *Program) Kill(t testing.TB) {
+	t.Helper()
+	p.killed.Store(true)
+	p.Signal(t, syscall.SIGKILL)
+	<-p.exited
+}
+
+// Stop sends SIGTERM and fails the test unless the program exits with status 0. Stopping twice is harmless, and so is stopping one
+// that was killed.
 func (p *Program) Stop(t testing.TB) {
 	t.Helper()
+	if p.killed.Load() {
+		return
+	}
 	p.Terminate(t)
 	p.WantExit(t, 0)
 }

@@ -75,12 +75,16 @@ func OpenReader(ctx context.Context, path string) (*sqlstore.Store, error) {
 
 // connect opens the file. Every commit is on the disk when it returns: synchronous=FULL waits for the write-ahead log.
 func connect(path string, reading bool) (*sql.DB, error) {
-	options := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(wal)", "synchronous(full)", "temp_store(memory)", "cache_size(-16000)"}}
+	// Locks are to outlast that somebody in this process reads the file otherwise, as checkHeader does. Where there are none of
+	// that kind, the usual ones serve.
+	_, _ = sqlite.OFDLocking(true)
+	options := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(wal)", "synchronous(full)", "journal_size_limit(8388608)", "temp_store(memory)", "cache_size(-16000)"}}
 	if reading {
 		options = url.Values{"_pragma": {"busy_timeout(10000)", "query_only(1)", "temp_store(memory)", "cache_size(-16000)"}}
 	} else {
 		options.Set("_txlock", "immediate")
 	}
+	options.Set("mode", "rw") // it is there, or nothing is
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+options.Encode())
 	if err != nil {
 		return nil, fmt.Errorf("open ledger %s: %w", path, err)
@@ -160,26 +164,26 @@ func check(ctx context.Context, path string) error {
 	case info.Size() == 0:
 		return fmt.Errorf("open ledger %s: %w: the file is empty. If there never was a ledger, remove it; else restore it from a backup", path, ledger.ErrCorrupt)
 	}
+	if err := checkHeader(path, info.Size()); err != nil {
+		return err
+	}
 	db, err := connect(path, true)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	var id, version int
-	if err := db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
-		return fmt.Errorf("open ledger %s: %w", path, explain(path, err))
-	}
-	if id != application {
-		return fmt.Errorf("open ledger %s: %w: it is another program's database; name another file", path, ledger.ErrCorrupt)
-	}
+	var version int
 	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return fmt.Errorf("open ledger %s: %w", path, explain(path, err))
 	}
-	if newest := len(sqlstore.Migrations(migrations, "migrations")); version > newest {
-		return fmt.Errorf("open ledger %s: %w: its schema has version %d, and the newest known here is %d", path, ledger.ErrNewer, version, newest)
+	if version > newest() {
+		return newer(path, version)
 	}
 	return nil
 }
+
+// newest is the version of the schema as of this program.
+func newest() int { return len(sqlstore.Migrations(migrations, "migrations")) }
 
 // explain says what a person can do about an error of SQLite's.
 func explain(path string, err error) error {
@@ -192,6 +196,10 @@ func explain(path string, err error) error {
 		return fmt.Errorf("%w: %s is left as it is; restore it from a backup, or move it away to begin a new ledger, with budgets as if nothing had been spent: %w", ledger.ErrCorrupt, path, err)
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("the disk of %s is full: %w", path, err)
+	case sqlite3.SQLITE_IOERR:
+		return fmt.Errorf("%s cannot be read or written, for its disk fails, or there is a limit on the size of files: %w", path, err)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("another program writes to %s, as a shell of SQLite's does in the middle of a transaction; end it: %w", path, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return fmt.Errorf("%s, its directory and %s-wal must be writable: %w", path, filepath.Base(path), err)
 	}

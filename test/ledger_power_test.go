@@ -1,0 +1,145 @@
+package test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/cost/ledger/sqlite"
+	"github.com/tokenfare/tokenfare/test/harness"
+)
+
+// copies is how often a copy is taken of the files or of the disk.
+var copies = flag.Int("ledger.copies", 5, "how often the tests of power losses copy what is on the disk")
+
+// TestFilesAtAnyInstant copies a ledger's files while calls are served. Each copy is a ledger that holds everything of which clients
+// had got something when the copying began.
+func TestFilesAtAnyInstant(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "usage.db")
+	powerLosses(t, path, func() string { return copyFiles(t, path) })
+}
+
+// TestDiskAtAnyInstant cuts the power: the ledger is on a disk of its own, and what is copied is what was written to that disk, not
+// what the system means to write later. It needs root, and Linux with a file system to make.
+func TestDiskAtAnyInstant(t *testing.T) {
+	dir := t.TempDir()
+	disk, mounted := filepath.Join(dir, "disk"), filepath.Join(dir, "mounted")
+	if err := makeDisk(disk, 48<<20); err != nil {
+		t.Logf("not run: %v", err)
+		return
+	}
+	if !mount(t, disk, mounted) {
+		return
+	}
+	n := 0
+	powerLosses(t, filepath.Join(mounted, "usage.db"), func() string {
+		n++
+		copied, at := fmt.Sprintf("%s.%d", disk, n), fmt.Sprintf("%s.%d", mounted, n)
+		if out, err := exec.Command("cp", "--sparse=always", disk, copied).CombinedOutput(); err != nil {
+			t.Fatalf("copy the disk: %v %s", err, out)
+		}
+		if !mount(t, copied, at) {
+			t.Fatal("the copy of the disk cannot be mounted")
+		}
+		return filepath.Join(at, "usage.db")
+	})
+}
+
+// powerLosses serves calls with a ledger at path, and looks at the copies that a function makes of it.
+func powerLosses(t *testing.T, path string, copied func() string) {
+	t.Helper()
+	s := openShop(t, path, fmt.Sprintf("{ url: %q }", "sqlite:"+path))
+	p := harness.StartYAML(t, s.yaml)
+	defer p.Stop(t) // before its disk is taken away
+	s.clients.run(3)
+	defer s.clients.halt()
+	s.clients.awaitCalls(t, 10)
+	crashed := 0
+	for range *copies {
+		pause(t.Context(), time.Duration(rand.IntN(400))*time.Millisecond)
+		s.clients.awaitCalls(t, 2)
+		attempts := s.clients.list()
+		had := tally(t, attempts, s.up) // before the copy begins
+		p.Freeze(t)
+		file := copied()
+		p.Thaw(t)
+		b := readBook(t, file)
+		b.coversAll(had, attempts)
+		b.knowsNobody(s.clients.list())
+		crashed += b.unfinished
+
+		whole := recovered(t, file)
+		whole.addsUp()
+		whole.coversAll(had, attempts)
+		if len(whole.all) != len(b.all) {
+			t.Errorf("%d exchanges were left, and there are %d", len(b.all), len(whole.all))
+		}
+	}
+	t.Logf("%d copies, %d calls ran in them", *copies, crashed)
+}
+
+// recovered opens a ledger as the next process does, lets it write what it has to, and reads it.
+func recovered(t *testing.T, path string) *book {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, _, err := ledger.Open(t.Context(), store, ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := w.Run(ended); err != nil {
+		t.Error(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	return readBook(t, path)
+}
+
+// makeDisk makes a file that holds an empty file system.
+func makeDisk(path string, size int64) error {
+	if os.Getuid() != 0 {
+		return fmt.Errorf("disks are mounted by root")
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := file.Truncate(size); err != nil {
+		return err
+	}
+	if out, err := exec.Command("mkfs.ext4", "-q", "-F", path).CombinedOutput(); err != nil {
+		return fmt.Errorf("mkfs.ext4: %w %s", err, out)
+	}
+	return nil
+}
+
+// mount mounts a file's file system until the test ends. The system writes by itself as late as it can.
+func mount(t *testing.T, disk, at string) bool {
+	t.Helper()
+	if err := os.Mkdir(at, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-o", "loop,commit=300", disk, at).CombinedOutput(); err != nil {
+		t.Logf("mount: %v %s", err, out)
+		return false
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", at).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v %s", err, out)
+		}
+	})
+	return true
+}
