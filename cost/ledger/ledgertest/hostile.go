@@ -124,3 +124,46 @@ func extremeFigures(t *testing.T, _ Harness, l Ledger) {
 		t.Errorf("%d exchanges, %d corrections, want 7", len(got.Ended), len(got.Corrections))
 	}
 }
+
+// Sums that do not fit in 64 bits stay at the largest that does, and nothing stops: no commit, no pruning, no reading.
+func sumsThatDoNotFit(t *testing.T, _ Harness, l Ledger) {
+	c := hire(t, l)
+	defer c.leave()
+	at := time.Now().Add(-120 * 24 * time.Hour)
+	for i := range 8 {
+		n := int64(math.MaxInt64 / 2)
+		if i >= 4 {
+			n = -n
+		}
+		name := map[bool]string{true: "much", false: "little"}[n > 0]
+		slot := at.Add(time.Duration(i) * 2 * ledger.SlotLength)
+		b := c.begin(call(name, name, 1), slot)
+		e := answer(b, n, n)
+		e.Cost = cost.NanoUSD(n)
+		c.end(e, slot.Add(time.Second))
+		c.rollUp()
+		r := amend(b, e, n)
+		r.Cost = cost.NanoUSD(n)
+		c.correct(r, time.Now())
+		c.rollUp()
+	}
+	check := func(when string) {
+		t.Helper()
+		v := look(t, c.store)
+		defer v.close()
+		v.hours(apart)
+		for h, s := range v.hours(ledger.HourQuery{From: ever.from, To: ever.to, Series: true}) {
+			want := map[string]int64{"much": math.MaxInt64, "little": -math.MaxInt64}[h.Series.Key]
+			if s.Input/8 != want/8 || int64(s.Cost)/8 != want/8 || s.Requests != 4 { // some stop one or two before
+				t.Errorf("%s: sums of %q are %+v", when, h.Series.Key, s)
+			}
+		}
+		v.slots(ever.from, ever.to)
+		v.spends(ledger.Want{Budget: "much"}, ledger.Want{Budget: "little", Detail: ledger.BySlot})
+	}
+	check("rolled up")
+	for c.prune(time.Now(), 3) > 0 {
+		check("pruned")
+	}
+	check("summed up")
+}

@@ -20,6 +20,7 @@ var stories = []story{
 	{"a correction of what was dropped", correctedAfterwards},
 	{"what budgets were charged", datesOfSpends},
 	{"slots", sumsOfSlots},
+	{"sums that do not fit", sumsThatDoNotFit},
 
 	{"pruning", prune},
 	{"pruning what is corrected", pruneCorrected},

@@ -191,9 +191,11 @@ func TestDatabaseOfAnotherEncodingIsRefused(t *testing.T) {
 	if !ok {
 		return
 	}
-	if _, err := administrator(t, at).ExecContext(t.Context(), `CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0`); err != nil {
+	admin := administrator(t, at)
+	if _, err := admin.ExecContext(t.Context(), `CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0`); err != nil {
 		t.Fatal(err)
 	}
+	defer admin.ExecContext(context.WithoutCancel(t.Context()), `DROP DATABASE latin`)
 	u, err := url.Parse(at)
 	if err != nil {
 		t.Fatal(err)

@@ -3,9 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -96,14 +94,12 @@ func (t *tx) rows(ctx context.Context, b *ledger.Batch) error {
 			u.Input, u.CachedInput, u.CacheWrite, u.Output, u.Reasoning, otherOf(u, true),
 			int64(r.Cost), t.chargesOf(r.Charges), r.Reason)
 	}
-	slices.SortFunc(b.Refusals, refusalOrder)
-	slices.SortFunc(b.Notices, noticeOrder)
 	refusals := newBulk("refusals", "hour, key_name, model, code, n", "ON CONFLICT (hour, key_name, model, code) DO UPDATE SET n = refusals.n + excluded.n", len(b.Refusals))
-	for _, r := range b.Refusals {
+	for _, r := range slices.SortedFunc(slices.Values(b.Refusals), byNames) {
 		refusals.add(r.Hour, r.Key, r.Model, r.Code, r.N)
 	}
 	notices := newBulk("notices", "budget, ends, threshold", keep, len(b.Notices))
-	for _, n := range b.Notices {
+	for _, n := range slices.SortedFunc(slices.Values(b.Notices), byNotice) {
 		notices.add(n.Budget, n.Period, n.At)
 	}
 	for _, table := range []*bulk{begins, draws, ends, corrections, refusals, notices} {
@@ -112,36 +108,4 @@ func (t *tx) rows(ctx context.Context, b *ledger.Batch) error {
 		}
 	}
 	return nil
-}
-
-// sums adds to the sums what is rolled up.
-func (t *tx) sums(ctx context.Context, b *ledger.Batch) error {
-	if b.Rolled == nil {
-		return nil
-	}
-	hours := newBulk("hours", hourColumns, "ON CONFLICT (hour, series, model, served, label) DO UPDATE SET "+added("hours", sumColumns), len(b.Rolled.Hours))
-	for _, h := range slices.SortedFunc(maps.Keys(b.Rolled.Hours), hourOrder) {
-		s := b.Rolled.Hours[h]
-		hours.add(h.Start, t.series(h.Series), h.Model, h.Served, h.Label, s.Requests, s.Failed, s.Unreported, s.Counted, s.Retries,
-			s.Input, s.CachedInput, s.CacheWrite, s.Output, s.Reasoning, s.Images, s.Milliseconds, s.Characters, int64(s.Cost))
-	}
-	spent := newBulk("spent", "budget, slot, n", "ON CONFLICT (budget, slot) DO UPDATE SET n = spent.n + excluded.n", len(b.Rolled.Slots))
-	for _, s := range slices.SortedFunc(maps.Keys(b.Rolled.Slots), slotOrder) {
-		spent.add(t.budget(s.Budget), s.Start, b.Rolled.Slots[s])
-	}
-	for _, table := range []*bulk{hours, spent} {
-		if err := table.flush(ctx, t); err != nil {
-			return fmt.Errorf("%s: %w", table.table, err)
-		}
-	}
-	return t.days(ctx, b.Rolled)
-}
-
-// added is the assignment that adds columns to those of a row that is there.
-func added(table, columns string) string {
-	var out []string
-	for c := range strings.SplitSeq(columns, ", ") {
-		out = append(out, c+" = "+table+"."+c+" + excluded."+c)
-	}
-	return strings.Join(slices.Clip(out), ", ")
 }

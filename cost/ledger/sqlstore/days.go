@@ -22,7 +22,7 @@ func (t *tx) days(ctx context.Context, roll *ledger.Roll) error {
 		}
 		sums[h].Add(*s)
 	}
-	list := slices.SortedFunc(maps.Keys(sums), hourOrder)
+	list := slices.SortedFunc(maps.Keys(sums), byHour)
 	days := newBulk("days", dayColumns, "ON CONFLICT (day, series, model, served, label) DO UPDATE SET "+added("days", sumColumns), len(list))
 	for _, h := range list {
 		s := sums[h]

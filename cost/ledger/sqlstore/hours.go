@@ -163,50 +163,77 @@ func (r *snapshot) sums(ctx context.Context, table sumTable, q ledger.HourQuery,
 	if from >= to {
 		return nil
 	}
-	var by []string
-	column := func(wanted bool, name, otherwise string) string {
-		if !wanted {
-			return otherwise
+	list, err := r.sumsOf(ctx, table, q, from, to, false)
+	if err != nil && ctx.Err() == nil {
+		// SQLite does not add up what does not fit in 64 bits. In halves it does, and takes twice as long.
+		if halves, bad := r.sumsOf(ctx, table, q, from, to, true); bad == nil {
+			list, err = halves, nil
 		}
-		by = append(by, name)
-		return name
+	}
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		if err := each(list[i].Hour, list[i].Sums); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type hourSums struct {
+	ledger.Hour
+	ledger.Sums
+}
+
+func (r *snapshot) sumsOf(ctx context.Context, table sumTable, q ledger.HourQuery, from, to int64, halves bool) (list []hourSums, err error) {
+	var columns, by []string
+	column := func(wanted bool, name, otherwise string) {
+		if wanted {
+			by = append(by, name)
+			otherwise = name
+		}
+		columns = append(columns, otherwise)
 	}
 	// Told apart by their beginnings, too, sums by series come in the order of the table, and need not be sorted.
-	query := "SELECT " + strings.Join([]string{
-		column(q.Hour || q.Series && table == perDay, table.start, "0"), column(q.Series, "series", "0"), column(q.Model, "model", "''"), column(q.Model, "served", "''"), column(q.Label, "label", "''"),
-	}, ", ")
-	query += ", CAST(SUM(" + strings.ReplaceAll(sumColumns, ", ", ") AS BIGINT), CAST(SUM(") + ") AS BIGINT) FROM " + table.name +
-		" WHERE " + table.start + " >= ? AND " + table.start + " < ?"
+	column(q.Hour || q.Series && table == perDay, table.start, "0")
+	column(q.Series, "series", "0")
+	column(q.Model, "model", "''")
+	column(q.Model, "served", "''")
+	column(q.Label, "label", "''")
+	for c := range strings.SplitSeq(sumColumns, ", ") {
+		columns = append(columns, sumOf(c, halves))
+	}
+	query := "SELECT COUNT(*), " + strings.Join(columns, ", ") + " FROM " + table.name + " WHERE " + table.start + " >= ? AND " + table.start + " < ?"
 	if len(by) > 0 {
 		query += " GROUP BY " + strings.Join(by, ", ")
 	}
-	return r.each(ctx, func(rows *sql.Rows) error {
-		var h ledger.Hour
-		var s ledger.Sums
-		var series int64
-		var requests sql.NullInt64 // the one row of no rows
-		err := rows.Scan(&h.Start, &series, &h.Model, &h.Served, &h.Label, &requests, nullable{&s.Failed}, nullable{&s.Unreported}, nullable{&s.Counted}, nullable{&s.Retries},
-			nullable{&s.Input}, nullable{&s.CachedInput}, nullable{&s.CacheWrite}, nullable{&s.Output}, nullable{&s.Reasoning}, nullable{&s.Images}, nullable{&s.Milliseconds}, nullable{&s.Characters}, nullable{(*int64)(&s.Cost)})
-		if err != nil || !requests.Valid {
+	err = r.each(ctx, func(rows *sql.Rows) error {
+		var n, series int64
+		var h hourSums
+		into := []any{&n, &h.Start, &series, &h.Model, &h.Served, &h.Label}
+		sums := scanSums(sumsIn(&h.Sums), halves)
+		if err := rows.Scan(append(into, sums.columns()...)...); err != nil {
 			return r.explain(err)
 		}
+		if n == 0 {
+			return nil // without names there is one row though there are none
+		}
+		sums.add()
 		if !q.Hour {
 			h.Start = 0
 		}
-		s.Requests = requests.Int64
 		h.Series = r.series[series]
-		return each(h, s)
+		list = append(list, h)
+		return nil
 	}, query, from, to)
+	return list, err
 }
 
-// nullable reads NULL as 0.
-type nullable struct{ n *int64 }
-
-func (n nullable) Scan(v any) error {
-	var null sql.NullInt64
-	if err := null.Scan(v); err != nil {
-		return err
+// sumsIn are the figures of sumColumns.
+func sumsIn(s *ledger.Sums) []*int64 {
+	return []*int64{
+		&s.Requests, &s.Failed, &s.Unreported, &s.Counted, &s.Retries, &s.Input, &s.CachedInput, &s.CacheWrite, &s.Output, &s.Reasoning,
+		&s.Images, &s.Milliseconds, &s.Characters, (*int64)(&s.Cost),
 	}
-	*n.n = null.Int64
-	return nil
 }

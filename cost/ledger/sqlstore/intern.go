@@ -36,12 +36,12 @@ func (n *interned) take(fresh interned) {
 // intern gives numbers to whatever a batch speaks of.
 func (t *tx) intern(ctx context.Context, b *ledger.Batch) error {
 	n := t.unknown(b)
-	for _, s := range slices.SortedFunc(maps.Keys(n.series), seriesOrder) {
+	for _, s := range slices.SortedFunc(maps.Keys(n.series), bySeries) {
 		if err := t.internSeries(ctx, s); err != nil {
 			return fmt.Errorf("series: %w", err)
 		}
 	}
-	for _, b := range slices.SortedFunc(maps.Keys(n.budgets), budgetOrder) {
+	for _, b := range slices.SortedFunc(maps.Keys(n.budgets), byBudget) {
 		if err := t.internBudget(ctx, b); err != nil {
 			return fmt.Errorf("budgets: %w", err)
 		}
@@ -138,8 +138,7 @@ func (t *tx) budget(b ledger.Budget) int64 {
 }
 
 func (t *tx) internPrices(ctx context.Context, cards []ledger.PriceCard) error {
-	slices.SortFunc(cards, priceOrder)
-	for _, p := range cards {
+	for _, p := range slices.SortedFunc(slices.Values(cards), byVersion) {
 		if t.known.prices[p.Version] || t.fresh.prices[p.Version] {
 			continue
 		}

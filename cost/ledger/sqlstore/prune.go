@@ -95,11 +95,32 @@ func (t *tx) compact(ctx context.Context) error {
 	if _, err := t.exec(ctx, `UPDATE spent SET slot = -slot WHERE slot > 0 AND slot < ?`, ledger.SlotOf(time.Now().Add(-ledger.SlotsKept))); err != nil {
 		return err
 	}
-	_, err := t.exec(ctx, `INSERT INTO spent (budget, slot, n) SELECT budget, 0, SUM(n) FROM spent WHERE slot < 0 GROUP BY budget
-		ON CONFLICT (budget, slot) DO UPDATE SET n = spent.n + excluded.n`)
+	if err := t.sumApart(ctx); err != nil {
+		return err
+	}
+	_, err := t.exec(ctx, `DELETE FROM spent WHERE slot < 0`)
+	return err
+}
+
+// sumApart adds what is set apart to the slots at 0.
+func (t *tx) sumApart(ctx context.Context) error {
+	rows, err := t.QueryContext(ctx, t.store.place(`SELECT budget, `+sumOf("n", true)+` FROM spent WHERE slot < 0 GROUP BY budget ORDER BY budget`))
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(ctx, `DELETE FROM spent WHERE slot < 0`)
-	return err
+	defer rows.Close()
+	summed := newBulk("spent", "budget, slot, n", "ON CONFLICT (budget, slot) DO UPDATE SET "+added("spent", "n"), 0)
+	for rows.Next() {
+		var budget, n int64
+		sum := scanSums([]*int64{&n}, true)
+		if err := rows.Scan(append([]any{&budget}, sum.columns()...)...); err != nil {
+			return err
+		}
+		sum.add()
+		summed.add(budget, int64(0), n)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return summed.flush(ctx, t)
 }

@@ -156,3 +156,15 @@ func (c *usageColumns) read() (cost.Usage, error) {
 	err := readOther(c.other, &c.u)
 	return c.u, err
 }
+
+// nullable reads NULL as 0.
+type nullable struct{ n *int64 }
+
+func (n nullable) Scan(v any) error {
+	var null sql.NullInt64
+	if err := null.Scan(v); err != nil {
+		return err
+	}
+	*n.n = null.Int64
+	return nil
+}
