@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +20,10 @@ const ledgerHelp = `Work with the ledger: the rows that say what every call was 
   tokenfare ledger correct -config config.yaml -id req_01jd8v4q7w3nk -charge-nothing -reason "provider refunded"
       Changes what a call was charged. A row is added that says so and why; none is ever edited.
 
-"tokenfare ledger verify --help" and "tokenfare ledger correct --help" say more.
+  tokenfare ledger backup -config config.yaml usage-2026-12-01.db
+      Copies the ledger as it is now into a new file, while the proxy runs.
+
+"tokenfare ledger COMMAND --help" says more.
 `
 
 // runLedger is the subcommand: it has subcommands of its own.
@@ -35,6 +37,8 @@ func runLedger(ctx context.Context, args []string, stdout, stderr io.Writer) int
 		return runLedgerVerify(ctx, args[1:], stdout, stderr)
 	case "correct":
 		return runLedgerCorrect(ctx, args[1:], stdout, stderr)
+	case "backup":
+		return runLedgerBackup(ctx, args[1:], stdout, stderr)
 	case "help", "-h", "-help", "--help":
 		if len(args) > 1 {
 			return runLedger(ctx, []string{args[1], "--help"}, stdout, stderr)
@@ -43,10 +47,10 @@ func runLedger(ctx context.Context, args []string, stdout, stderr io.Writer) int
 		return 0
 	}
 	fmt.Fprintf(stderr, "tokenfare ledger: there is no command %q; ", args[0])
-	if near := nearest(args[0], []string{"verify", "correct"}); near != "" {
+	if near := nearest(args[0], []string{"verify", "correct", "backup"}); near != "" {
 		fmt.Fprintf(stderr, "did you mean %s?\n", near)
 	} else {
-		fmt.Fprintln(stderr, "say verify or correct   (tokenfare ledger --help)")
+		fmt.Fprintln(stderr, "say verify, correct or backup   (tokenfare ledger --help)")
 	}
 	return 2
 }
@@ -63,16 +67,6 @@ func ledgerName(address string) string {
 	}
 	u.RawQuery, u.Fragment = "", ""
 	return u.Redacted()
-}
-
-// legible quotes a text that holds what would not be seen: names of models and labels are the callers' own words.
-func legible(s string) string {
-	for _, r := range s {
-		if !strconv.IsPrint(r) {
-			return strconv.Quote(s)
-		}
-	}
-	return s
 }
 
 // instantText is an instant to the second.

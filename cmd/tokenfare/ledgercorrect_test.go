@@ -20,7 +20,7 @@ func TestLedgerMisuse(t *testing.T) {
 	for _, one := range []struct{ args, says string }{
 		{"", "tokenfare ledger verify"},
 		{"verfy", "did you mean verify?"},
-		{"frobnicate", "say verify or correct"},
+		{"frobnicate", "say verify, correct or backup"},
 		{"verify", "say which ledger"},
 		{"verify -config c.yaml now", "unexpected"},
 		{"correct -config c.yaml -reason r -charge-nothing", "say which calls"},
