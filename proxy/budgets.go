@@ -54,7 +54,7 @@ func (s *Server) Correct(began ledger.ID, charges []ledger.Charge) error {
 	}
 	for _, b := range s.policy.Load().budgets {
 		for _, c := range charges {
-			if c.Budget.Name != b.name() {
+			if c.Budget.Name != b.entry.Name {
 				continue
 			}
 			if err := corrector.Correct(b.handle, began.Time(), c.N); err != nil {

@@ -73,6 +73,11 @@ func (c *correction) show(ctx context.Context, config *Config, figure revision, 
 
 // alone opens the ledger to write, which also charges what a crash has left.
 func (c *correction) alone(ctx context.Context, config *Config, figure revision, asked string) (err error) {
+	there, err := readLedger(ctx, config.Ledger.URL) // opening one to write would make it
+	if err != nil {
+		return err
+	}
+	there.Close()
 	log := slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	b, err := openBooks(ctx, config.Ledger, log)
 	if errors.Is(err, ledger.ErrLocked) {

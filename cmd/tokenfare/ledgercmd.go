@@ -55,6 +55,20 @@ func runLedger(ctx context.Context, args []string, stdout, stderr io.Writer) int
 	return 2
 }
 
+// loadBooksConfig reads of a configuration where its ledger is and where its proxy can be asked. What else is in it, and the
+// variables it wants, need not be there.
+func loadBooksConfig(path string) (*Config, error) {
+	c, err := loadLedgerConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	var out problems
+	if v := child(c.root.root, "admin"); v != nil {
+		c.decodeAdmin(c.decoder(c.root, &out), v)
+	}
+	return c, out.err()
+}
+
 // ledgerName is a ledger's URL as it may be shown: without a password.
 func ledgerName(address string) string {
 	if strings.HasPrefix(address, "sqlite:") {

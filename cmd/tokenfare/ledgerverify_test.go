@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -164,5 +165,25 @@ func TestABackupIsALedger(t *testing.T) {
 		if code, said := run(strings.Fields(args)...); code != one.code || !strings.Contains(said, one.says) || strings.Contains(said, "pw") {
 			t.Errorf("%s: exit code %d, and not %q: %s", args, code, one.says, said)
 		}
+	}
+}
+
+// TestBooksNeedNoUpstream: who verifies and corrects at night has none of the variables that the proxy was started with.
+func TestBooksNeedNoUpstream(t *testing.T) {
+	s := openShop(t)
+	id := s.call().String()
+	text, err := os.ReadFile(s.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), "/v1\" }", "/v1\", key: \"${TOKENFARE_TEST_UNSET}\" }", 1)
+	if err := os.WriteFile(s.config, []byte(changed), 0o600); err != nil || changed == string(text) {
+		t.Fatal(err, changed)
+	}
+	if code, said := s.command("verify"); code != 0 || !strings.Contains(said, "not compared: budgets cannot be read") || !strings.Contains(said, "The books balance.") {
+		t.Errorf("verify: exit code %d: %s", code, said)
+	}
+	if code, said := s.command("correct", "-id", id, "-charge-nothing", "-reason", "r"); code != 0 || !strings.Contains(said, "Corrected by the proxy") {
+		t.Errorf("correct: exit code %d: %s", code, said)
 	}
 }
