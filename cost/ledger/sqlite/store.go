@@ -2,11 +2,14 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"embed"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -160,23 +163,41 @@ func check(ctx context.Context, path string) error {
 	case info.Size() == 0:
 		return fmt.Errorf("open ledger %s: %w: the file is empty. If there never was a ledger, remove it; else restore it from a backup", path, ledger.ErrCorrupt)
 	}
+	if err := checkHeader(path); err != nil {
+		return fmt.Errorf("open ledger %s: %w", path, err)
+	}
 	db, err := connect(path, true)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	var id, version int
-	if err := db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
-		return fmt.Errorf("open ledger %s: %w", path, explain(path, err))
-	}
-	if id != application {
-		return fmt.Errorf("open ledger %s: %w: it is another program's database; name another file", path, ledger.ErrCorrupt)
-	}
+	var version int
 	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return fmt.Errorf("open ledger %s: %w", path, explain(path, err))
 	}
 	if newest := len(sqlstore.Migrations(migrations, "migrations")); version > newest {
 		return fmt.Errorf("open ledger %s: %w: its schema has version %d, and the newest known here is %d", path, ledger.ErrNewer, version, newest)
+	}
+	return nil
+}
+
+// checkHeader looks at how the file begins, see "The Database Header" of SQLite's file format. SQLite itself would replay a log
+// that lies beside into whatever is there, and remove the log.
+func checkHeader(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	var header [100]byte
+	if n, err := io.ReadFull(file, header[:]); err != nil && n == 0 {
+		return err
+	}
+	if !bytes.HasPrefix(header[:], []byte("SQLite format 3\x00")) {
+		return fmt.Errorf("%w: %s is left as it is, with what lies beside it; restore them from a backup, or move them away to begin a new ledger, with budgets as if nothing had been spent", ledger.ErrCorrupt, path)
+	}
+	if binary.BigEndian.Uint32(header[68:]) != application {
+		return fmt.Errorf("%w: it is another program's database; name another file", ledger.ErrCorrupt)
 	}
 	return nil
 }
