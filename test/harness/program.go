@@ -263,6 +263,9 @@ func (p *Program) Stderr() string { return p.log.String() }
 // Stdout is everything the program has printed.
 func (p *Program) Stdout() string { return p.log.printed() }
 
+// PID is the number of the program's process.
+func (p *Program) PID() int { return p.cmd.Process.Pid }
+
 // PeakRSS is the most memory the program has had resident, in bytes. Linux only; 0 elsewhere.
 func (p *Program) PeakRSS(t testing.TB) int64 {
 	t.Helper()
