@@ -32,6 +32,7 @@ const application = 0x746b6661
 // store is closed, no other process can open it so: the error matches [ledger.ErrLocked]. A file that is there and is no
 // ledger is left alone: the error matches [ledger.ErrCorrupt].
 func Open(ctx context.Context, path string) (*sqlstore.Store, error) {
+	path = follow(path)
 	held, err := lock(path)
 	if err != nil {
 		return nil, err
@@ -66,6 +67,7 @@ func open(ctx context.Context, path string, held *fileLock) (*sqlstore.Store, er
 
 // OpenReader opens the ledger at path to read, whether or not another process writes to it.
 func OpenReader(ctx context.Context, path string) (*sqlstore.Store, error) {
+	path = follow(path)
 	if err := check(ctx, path); err != nil {
 		return nil, err
 	}
@@ -74,6 +76,21 @@ func OpenReader(ctx context.Context, path string) (*sqlstore.Store, error) {
 		return nil, err
 	}
 	return sqlstore.New(dialect{path: path}, read, read), nil
+}
+
+// follow returns the file that a name leads to, there or not: its lock and its log are beside the file, whatever it is called.
+func follow(path string) string {
+	for range 40 { // as many as systems follow themselves
+		target, err := os.Readlink(path)
+		if err != nil {
+			break // it is no link
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return path
 }
 
 // connect opens the file. Every commit is on the disk when it returns: synchronous=FULL waits for the write-ahead log.
