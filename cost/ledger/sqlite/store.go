@@ -68,7 +68,7 @@ func open(ctx context.Context, path string, held *fileLock) (*sqlstore.Store, er
 // OpenReader opens the ledger at path to read, whether or not another process writes to it.
 func OpenReader(ctx context.Context, path string) (*sqlstore.Store, error) {
 	path = follow(path)
-	if err := check(ctx, path); err != nil {
+	if err := check(ctx, path, true); err != nil {
 		return nil, err
 	}
 	read, err := connect(path, true)
@@ -119,7 +119,7 @@ func connect(path string, reading bool) (*sql.DB, error) {
 // be full, there is no ledger rather than half of one.
 func ensure(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return check(ctx, path)
+		return check(ctx, path, false)
 	}
 	for _, left := range []string{"-wal", "-shm", "-journal"} {
 		if _, err := os.Stat(path + left); err == nil {
@@ -172,7 +172,7 @@ func syncDir(path string) error {
 }
 
 // check reports what is wrong with a file that should be a ledger. It changes nothing.
-func check(ctx context.Context, path string) error {
+func check(ctx context.Context, path string, reading bool) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -184,7 +184,7 @@ func check(ctx context.Context, path string) error {
 	case info.Size() == 0:
 		return fmt.Errorf("open ledger %s: %w: the file is empty. If there never was a ledger, remove it; else restore it from a backup", path, ledger.ErrCorrupt)
 	}
-	if err := checkHeader(path, info.Size()); err != nil {
+	if err := checkHeader(path, info.Size(), reading); err != nil {
 		return err
 	}
 	db, err := connect(path, true)
