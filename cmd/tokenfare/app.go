@@ -60,6 +60,22 @@ func (a *app) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, a.books.close())
 	}
+	return a.runOn(ctx, stop, main, admin)
+}
+
+// runOn is run once there are listeners. It calls stop before it drains.
+func (a *app) runOn(ctx context.Context, stop func(), main, admin listening) error {
+	if err := a.serve(ctx, main, admin); err != nil {
+		return errors.Join(err, a.books.close()) // what was spent was spent
+	}
+	stop() // a second signal kills as usual
+	a.drain(context.WithoutCancel(ctx), main.server)
+	admin.server.Close()
+	return a.books.close()
+}
+
+// serve serves until ctx ends, which is no error.
+func (a *app) serve(ctx context.Context, main, admin listening) error {
 	failed := make(chan error, 2)
 	a.books.run(ctx)
 	go func() { failed <- a.serveMain(main) }()
@@ -78,11 +94,8 @@ func (a *app) run(ctx context.Context) error {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
+		return nil
 	}
-	stop() // a second signal kills as usual
-	a.drain(context.WithoutCancel(ctx), main.server)
-	admin.server.Close()
-	return a.books.close()
 }
 
 func (a *app) serveMain(m listening) error {
