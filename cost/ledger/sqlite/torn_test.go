@@ -55,7 +55,7 @@ func TestTheEndOfTheLogIsTorn(t *testing.T) {
 	}
 
 	random := rand.New(rand.NewPCG(3, 4))
-	for n := range 200 {
+	for n := range 80 {
 		at := len(log) - 1 - random.IntN(len(log))
 		torn := append([]byte(nil), log...)
 		var how string
