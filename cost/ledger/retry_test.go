@@ -70,6 +70,7 @@ func TestRetriesTakeTheirTime(t *testing.T) {
 		w, stop := run(t, m, ledger.Options{})
 		w.Begin(begun(w, "key", 1))
 		time.Sleep(30 * time.Second)
+		synctest.Wait()
 		if first := tries[1].Sub(tries[0]); first > 50*time.Millisecond {
 			t.Errorf("the first retry comes after %v", first)
 		}
