@@ -226,9 +226,18 @@ func wantUsed(t *testing.T, p *harness.Program, want map[string]int64) {
 // A correction goes through the running program: its budgets follow at once, and are the same after a restart; the books
 // balance throughout.
 func TestCorrectWhileServing(t *testing.T) {
+	t.Run("sqlite", func(t *testing.T) { correctWhileServing(t, "") })
+	t.Run("postgres", func(t *testing.T) {
+		if pg, ok := harness.Postgres(t); ok {
+			correctWhileServing(t, "ledger: { url: \""+pg.NewDatabase(t)+"\" }\n")
+		}
+	})
+}
+
+func correctWhileServing(t *testing.T, ledger string) {
 	up := fakeopenai.New(t)
 	dir := t.TempDir()
-	yaml := withToken(harness.Config{Upstream: up.URL, Limits: everyUnit})
+	yaml := withToken(harness.Config{Upstream: up.URL, Limits: everyUnit, More: ledger})
 	p := serveIn(t, dir, yaml)
 	admin := []string{"-admin", p.Admin}
 	up.Next(model, fakeopenai.Answer{Fault: fakeopenai.CloseBeforeHeaders})

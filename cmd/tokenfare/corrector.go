@@ -63,7 +63,7 @@ func (c *corrections) check() error {
 	seen := map[string]bool{}
 	for _, r := range c.Corrections {
 		if seen[r.ID] {
-			return fmt.Errorf("%s: %w: it is named twice", legible(r.ID), errRevision)
+			return fmt.Errorf("%s: %w: it is named twice", printable(r.ID), errRevision)
 		}
 		seen[r.ID] = true
 	}

@@ -73,6 +73,11 @@ func (c *correction) show(ctx context.Context, config *Config, figure revision, 
 
 // alone opens the ledger to write, which also charges what a crash has left.
 func (c *correction) alone(ctx context.Context, config *Config, figure revision, asked string) (err error) {
+	there, err := readLedger(ctx, config.Ledger.URL) // opening one to write would make it
+	if err != nil {
+		return err
+	}
+	there.Close()
 	log := slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	b, err := openBooks(ctx, config.Ledger, log)
 	if errors.Is(err, ledger.ErrLocked) {
@@ -134,7 +139,7 @@ func (p *plan) print(c *correction, zone *time.Location) {
 		if i == shownLines {
 			break
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", call.ID, call.began.In(zone).Format("2006-01-02 15:04:05"), legible(call.key), legible(call.model),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", call.ID, call.began.In(zone).Format("2006-01-02 15:04:05"), printable(call.key), printable(call.model),
 			call.Was, call.is, call.becoming, call.to)
 	}
 	w.Flush()
@@ -170,7 +175,7 @@ func (p *plan) printBudgets(c *correction) {
 			fmt.Fprintf(c.stdout, "  … and %d budgets more\n", len(lines)-i)
 			return
 		}
-		fmt.Fprintf(c.stdout, "  %s: %s\n", legible(l.Name), changeText(l.Unit, l.n))
+		fmt.Fprintf(c.stdout, "  %s: %s\n", printable(l.Name), changeText(l.Unit, l.n))
 	}
 }
 

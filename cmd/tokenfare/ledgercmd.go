@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,9 +21,9 @@ const ledgerHelp = `Work with the ledger: the rows that say what every call was 
       Changes what a call was charged. A row is added that says so and why; none is ever edited.
 
   tokenfare ledger backup -config config.yaml usage-2026-12-01.db
-      Copies the ledger as it is at one instant into a new file, while the proxy runs.
+      Copies the ledger as it is now into a new file, while the proxy runs.
 
-"tokenfare ledger verify --help", correct --help and backup --help say more.
+"tokenfare ledger COMMAND --help" says more.
 `
 
 // runLedger is the subcommand: it has subcommands of its own.
@@ -56,6 +55,20 @@ func runLedger(ctx context.Context, args []string, stdout, stderr io.Writer) int
 	return 2
 }
 
+// loadBooksConfig reads of a configuration where its ledger is and where its proxy can be asked. What else is in it, and the
+// variables it wants, need not be there.
+func loadBooksConfig(path string) (*Config, error) {
+	c, err := loadLedgerConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	var out problems
+	if v := child(c.root.root, "admin"); v != nil {
+		c.decodeAdmin(c.decoder(c.root, &out), v)
+	}
+	return c, out.err()
+}
+
 // ledgerName is a ledger's URL as it may be shown: without a password.
 func ledgerName(address string) string {
 	if strings.HasPrefix(address, "sqlite:") {
@@ -68,16 +81,6 @@ func ledgerName(address string) string {
 	}
 	u.RawQuery, u.Fragment = "", ""
 	return u.Redacted()
-}
-
-// legible quotes a text that holds what would not be seen: names of models and labels are the callers' own words.
-func legible(s string) string {
-	for _, r := range s {
-		if !strconv.IsPrint(r) {
-			return strconv.Quote(s)
-		}
-	}
-	return s
 }
 
 // instantText is an instant to the second.

@@ -118,7 +118,7 @@ func runLedgerCorrect(ctx context.Context, args []string, stdout, stderr io.Writ
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	config, err := loadConfig(c.config)
+	config, err := loadBooksConfig(c.config)
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return 1

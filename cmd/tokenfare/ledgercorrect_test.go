@@ -211,6 +211,15 @@ func TestCorrectWithoutAProxy(t *testing.T) {
 	if code, said := s.command("correct", "-id", id, "-charge-nothing", "-reason", "r"); code != 0 || !strings.Contains(said, "as no proxy answers") {
 		t.Errorf("when it is not: exit code %d: %s", code, said)
 	}
+	nowhere := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(nowhere, []byte("ledger: { url: \"sqlite:none.db\" }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	code := dispatch(t.Context(), []string{"ledger", "correct", "-config", nowhere, "-admin", "http://127.0.0.1:1", "-id", id, "-charge-nothing", "-reason", "r"}, &out, &out)
+	if _, err := os.Stat(filepath.Join(filepath.Dir(nowhere), "none.db")); code != 1 || !strings.Contains(out.String(), "there is none yet") || err == nil {
+		t.Errorf("without a ledger: exit code %d, %v: %s", code, err, out.String())
+	}
 	s.open()
 	if diff := cmp.Diff(map[string]int64{"tokens": 0, "dollars": 0, "requests": 0}, s.used()); diff != "" {
 		t.Errorf("budgets (want, got):\n%s", diff)

@@ -119,7 +119,7 @@ func (v *verified) printMonths(out *strings.Builder) {
 				continue
 			}
 			if lines++; lines <= shownLines {
-				fmt.Fprintf(w, "  %s\t%s\t%s of %s calls\t%s of %s\t%s\n", m.Begin.Format("2006-01"), legible(budget.Budget),
+				fmt.Fprintf(w, "  %s\t%s\t%s of %s calls\t%s of %s\t%s\n", m.Begin.Format("2006-01"), printable(budget.Budget),
 					thousands(budget.Rows), thousands(m.Exchanges), budget.Charged, m.Cost, whyNotCharged(budget))
 			}
 		}
@@ -167,7 +167,7 @@ func (v *verified) printLive(b *strings.Builder) {
 		}
 		if lines <= shownLines {
 			fmt.Fprintf(b, "  %s: the proxy has counted %s and the ledger %s; calls that run hold up to %s\n",
-				legible(one.Name), figureText(one.Unit, one.Live), figureText(one.Unit, one.Ledger), figureText(one.Unit, one.Open))
+				printable(one.Name), figureText(one.Unit, one.Live), figureText(one.Unit, one.Ledger), figureText(one.Unit, one.Open))
 		}
 	}
 }
@@ -188,7 +188,7 @@ func (v *verified) printDifferences(b *strings.Builder) {
 		if one.State == liveDiffers {
 			count++
 			fmt.Fprintf(b, "DIFFERS  %s: the running proxy has counted %s, and the ledger comes to %s, with at most %s open.\n         %s\n",
-				legible(one.Name), figureText(one.Unit, one.Live), figureText(one.Unit, one.Ledger), figureText(one.Unit, one.Open), liveMeans)
+				printable(one.Name), figureText(one.Unit, one.Live), figureText(one.Unit, one.Ledger), figureText(one.Unit, one.Open), liveMeans)
 		}
 	}
 	if count > 0 {
@@ -220,12 +220,12 @@ func (v *verified) differenceText(d *ledger.Difference) string {
 		fmt.Fprintf(&b, "hour from %s", instantText(d.At, v.zone))
 	}
 	if d.Key != "" {
-		fmt.Fprintf(&b, ", key %s", legible(d.Key))
+		fmt.Fprintf(&b, ", key %s", printable(d.Key))
 	}
 	if h := d.Names; d.Kind == ledger.HourDiffers || d.Kind == ledger.DayDiffers {
 		for _, one := range [][2]string{{"groups", h.Series.Groups}, {"endpoint", h.Series.Endpoint}, {"upstream", h.Series.Upstream}, {"model", h.Model}, {"served by", h.Served}, {"label", h.Label}} {
 			if one[1] != "" {
-				fmt.Fprintf(&b, ", %s %s", one[0], legible(one[1]))
+				fmt.Fprintf(&b, ", %s %s", one[0], printable(one[1]))
 			}
 		}
 	}

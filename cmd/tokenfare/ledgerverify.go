@@ -59,12 +59,15 @@ func runLedgerVerify(ctx context.Context, args []string, stdout, stderr io.Write
 	}
 	v := verification{zone: time.UTC, url: *address, progress: progressOn(stderr)}
 	if *path != "" {
-		config, err := loadConfig(*path)
+		config, err := loadBooksConfig(*path)
 		if err != nil {
 			fmt.Fprintln(stderr, err)
 			return 1
 		}
 		v.config, v.zone, v.proxy = config, config.zone, newAdminClient(config, *admin)
+		if v.whole, err = loadConfig(*path); err != nil {
+			v.unread = "budgets cannot be read from the configuration: see `tokenfare check -config " + *path + "`"
+		}
 	}
 	result, err := v.run(ctx)
 	if v.progress != nil {
@@ -89,7 +92,9 @@ func runLedgerVerify(ctx context.Context, args []string, stdout, stderr io.Write
 
 // verification is what is to be verified.
 type verification struct {
-	config   *Config // nil: no proxy is asked
+	config   *Config // where the ledger and the proxy are; nil: no proxy is asked
+	whole    *Config // with everything else
+	unread   string  // why there is no whole one
 	url      string  // of the ledger; empty: the configuration's
 	zone     *time.Location
 	proxy    adminClient
@@ -126,8 +131,10 @@ func (v *verification) run(ctx context.Context) (*verified, error) {
 		out.live.Skipped = "without -config it is not known which proxy to ask"
 	case v.url != "" && v.url != v.config.Ledger.URL:
 		out.live.Skipped = "-ledger names another ledger than the configuration"
+	case v.unread != "":
+		out.live.Skipped = v.unread
 	default:
-		out.live, err = compareLive(ctx, v.config, store, v.proxy)
+		out.live, err = compareLive(ctx, v.whole, store, v.proxy)
 		if errors.Is(err, errNoProxy) || errors.Is(err, errRefused) {
 			out.live, err = liveReport{Skipped: err.Error()}, nil
 		}

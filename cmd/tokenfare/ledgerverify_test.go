@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +58,7 @@ func TestEveryKindOfDifferenceIsSaid(t *testing.T) {
 	}
 	said := text.String()
 	for _, want := range []string{
-		"hour from 2026-11-21 14:00:00 UTC, key alice, groups team, endpoint chat, upstream up, model \"m\\x1b[2J\", label l: the sum is a cost of $7.00, and the rows come to $9.00",
+		"hour from 2026-11-21 14:00:00 UTC, key alice, groups team, endpoint chat, upstream up, model m\\x1b[2J, label l: the sum is a cost of $7.00, and the rows come to $9.00",
 		"day from 2026-11-21 14:00:00 UTC", "all days: the sum is 7 requests, and the hours come to 9 requests",
 		`budget "key alice: tokens in total": the sum is 7 tokens, and the rows charged 9 tokens`, "of all time before 2026-11-21",
 		"charged $7.00, and the call comes to $9.00 (corrected 2 times)", "reserved 7 tokens, and the call may come to 9 tokens",
@@ -126,5 +129,61 @@ func TestVerifyNoticesALiveDifference(t *testing.T) {
 	code, said = s.command("verify")
 	if code != 0 || !strings.Contains(said, "admin.token is not that of the one at "+s.admin.URL) {
 		t.Errorf("with another token: exit code %d: %s", code, said)
+	}
+}
+
+// TestABackupIsALedger: it is made while the proxy runs, and balances.
+func TestABackupIsALedger(t *testing.T) {
+	s := openShop(t)
+	s.call()
+	to := filepath.Join(t.TempDir(), "copy.db")
+	run := func(args ...string) (int, string) {
+		var out bytes.Buffer
+		return dispatch(t.Context(), append([]string{"ledger"}, args...), &out, &out), out.String()
+	}
+	if code, said := run("backup", "-config", s.config, to); code != 0 || !strings.Contains(said, "Copied to "+to) {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	if code, said := run("verify", "-ledger", "sqlite:"+to); code != 0 || !strings.Contains(said, "The books balance.") || !strings.Contains(said, "not compared: without -config") {
+		t.Errorf("the copy: exit code %d: %s", code, said)
+	}
+	if code, said := run("verify", "-ledger", "sqlite:"+to, "-config", s.config); code != 0 || !strings.Contains(said, "names another ledger") {
+		t.Errorf("the copy beside a configuration: exit code %d: %s", code, said)
+	}
+	for args, one := range map[string]struct {
+		code int
+		says string
+	}{
+		"backup -config " + s.config + " " + to:      {1, "is there already"},
+		"backup -config " + s.config:                 {2, "name one new file"},
+		"backup " + to:                               {2, "say which ledger"},
+		"backup -ledger postgres://u:pw@h/d " + to:   {1, "pg_dump"},
+		"backup -ledger mysql://u:pw@h/d " + to:      {1, "no kind of ledger"},
+		"verify -ledger mysql://u:pw@h/d":            {1, "no kind of ledger"},
+		"verify -ledger sqlite:" + to + ".not-there": {1, "there is none yet"},
+	} {
+		if code, said := run(strings.Fields(args)...); code != one.code || !strings.Contains(said, one.says) || strings.Contains(said, "pw") {
+			t.Errorf("%s: exit code %d, and not %q: %s", args, code, one.says, said)
+		}
+	}
+}
+
+// TestBooksNeedNoUpstream: who verifies and corrects at night has none of the variables that the proxy was started with.
+func TestBooksNeedNoUpstream(t *testing.T) {
+	s := openShop(t)
+	id := s.call().String()
+	text, err := os.ReadFile(s.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), "/v1\" }", "/v1\", key: \"${TOKENFARE_TEST_UNSET}\" }", 1)
+	if err := os.WriteFile(s.config, []byte(changed), 0o600); err != nil || changed == string(text) {
+		t.Fatal(err, changed)
+	}
+	if code, said := s.command("verify"); code != 0 || !strings.Contains(said, "not compared: budgets cannot be read") || !strings.Contains(said, "The books balance.") {
+		t.Errorf("verify: exit code %d: %s", code, said)
+	}
+	if code, said := s.command("correct", "-id", id, "-charge-nothing", "-reason", "r"); code != 0 || !strings.Contains(said, "Corrected by the proxy") {
+		t.Errorf("correct: exit code %d: %s", code, said)
 	}
 }

@@ -32,7 +32,7 @@ func commands() []command {
 		})},
 		{"usage", "[-config FILE] [-by …]", "who used what: requests, tokens, cost, refusals, budgets left", runUsage},
 		{"prices", "[-config FILE] [MODEL…]", "what do models cost, and who says so", plain(runPrices)},
-		{"ledger", "verify | correct | backup", "prove the books; correct what a call was charged; copy them", runLedger},
+		{"ledger", "verify | correct | backup", "prove the books, correct what a call was charged, copy them", runLedger},
 		{"notify", "-test [-config FILE]", "post a test message to the webhook that is told of budgets", runNotify},
 		reconcileCommand(readDays),
 		{"health", "[-config FILE]", "ask a running proxy whether it is well, for container health checks", plain(runHealth)},

@@ -21,8 +21,8 @@ func spoil(v reflect.Value, text string) {
 	case reflect.String:
 		v.SetString(text)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			spoil(v.Field(i), text)
+		for _, field := range v.Fields() {
+			spoil(field, text)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

@@ -33,7 +33,7 @@ type Program struct {
 	env    []string
 	config string
 	term   sync.Once   // SIGTERM is sent once: a second one means "at once"
-	killed atomic.Bool // how it ends is no matter
+	over   atomic.Bool // it was killed, or its end was looked at
 	exited chan struct{}
 	err    error // of Wait; read after exited is closed
 }
@@ -195,16 +195,16 @@ func (p *Program) Thaw(t testing.TB) {
 // Kill ends the program at once, in the middle of whatever it does, and returns when it has ended.
 func (p *Program) Kill(t testing.TB) {
 	t.Helper()
-	p.killed.Store(true)
+	p.over.Store(true)
 	p.Signal(t, syscall.SIGKILL)
 	<-p.exited
 }
 
 // Stop sends SIGTERM and fails the test unless the program exits with status 0. Stopping twice is harmless, and so is stopping one
-// that was killed.
+// that has ended another way that the test wanted.
 func (p *Program) Stop(t testing.TB) {
 	t.Helper()
-	if p.killed.Load() {
+	if p.over.Load() {
 		return
 	}
 	p.Terminate(t)
@@ -220,6 +220,7 @@ func (p *Program) Terminate(t testing.TB) {
 // WantExit waits for the program's end and checks its exit status.
 func (p *Program) WantExit(t testing.TB, status int) {
 	t.Helper()
+	defer p.over.Store(true)
 	select {
 	case <-p.exited:
 	case <-time.After(Patience):
@@ -261,6 +262,9 @@ func (p *Program) Stderr() string { return p.log.String() }
 
 // Stdout is everything the program has printed.
 func (p *Program) Stdout() string { return p.log.printed() }
+
+// PID is the number of the program's process.
+func (p *Program) PID() int { return p.cmd.Process.Pid }
 
 // PeakRSS is the most memory the program has had resident, in bytes. Linux only; 0 elsewhere.
 func (p *Program) PeakRSS(t testing.TB) int64 {

@@ -16,10 +16,16 @@ const headerSize = 100
 
 // checkHeader reads what a file says of itself, before SQLite opens it: SQLite would tidy up after another program that has
 // crashed, which is not ours to do. What it finds is at most too old, as newer pages may be in the log.
-func checkHeader(path string, size int64) error {
-	file, err := os.Open(path)
+//
+// A file that may not be written to is refused here as well, where it is to be: SQLite would open it to read.
+func checkHeader(path string, size int64, reading bool) error {
+	access := os.O_RDWR
+	if reading {
+		access = os.O_RDONLY
+	}
+	file, err := os.OpenFile(path, access, 0)
 	if err != nil {
-		return fmt.Errorf("open ledger: %w", err)
+		return fmt.Errorf("open ledger: %w; the file must be readable, and must be writable for whoever serves", err)
 	}
 	defer file.Close()
 	header := make([]byte, headerSize)

@@ -29,6 +29,7 @@ const application = 0x746b6661
 // store is closed, no other process can open it so: the error matches [ledger.ErrLocked]. A file that is there and is no
 // ledger is left alone: the error matches [ledger.ErrCorrupt].
 func Open(ctx context.Context, path string) (*sqlstore.Store, error) {
+	path = follow(path)
 	held, err := lock(path)
 	if err != nil {
 		return nil, err
@@ -63,7 +64,8 @@ func open(ctx context.Context, path string, held *fileLock) (*sqlstore.Store, er
 
 // OpenReader opens the ledger at path to read, whether or not another process writes to it.
 func OpenReader(ctx context.Context, path string) (*sqlstore.Store, error) {
-	if err := check(ctx, path); err != nil {
+	path = follow(path)
+	if err := check(ctx, path, true); err != nil {
 		return nil, err
 	}
 	read, err := connect(path, true)
@@ -71,6 +73,21 @@ func OpenReader(ctx context.Context, path string) (*sqlstore.Store, error) {
 		return nil, err
 	}
 	return sqlstore.New(dialect{path: path}, read, read), nil
+}
+
+// follow returns the file that a name leads to, there or not: its lock and its log are beside the file, whatever it is called.
+func follow(path string) string {
+	for range 40 { // as many as systems follow themselves
+		target, err := os.Readlink(path)
+		if err != nil {
+			break // it is no link
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return path
 }
 
 // connect opens the file. Every commit is on the disk when it returns: synchronous=FULL waits for the write-ahead log.
@@ -99,7 +116,7 @@ func connect(path string, reading bool) (*sql.DB, error) {
 // be full, there is no ledger rather than half of one.
 func ensure(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return check(ctx, path)
+		return check(ctx, path, false)
 	}
 	for _, left := range []string{"-wal", "-shm", "-journal"} {
 		if _, err := os.Stat(path + left); err == nil {
@@ -152,7 +169,7 @@ func syncDir(path string) error {
 }
 
 // check reports what is wrong with a file that should be a ledger. It changes nothing.
-func check(ctx context.Context, path string) error {
+func check(ctx context.Context, path string, reading bool) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -164,7 +181,7 @@ func check(ctx context.Context, path string) error {
 	case info.Size() == 0:
 		return fmt.Errorf("open ledger %s: %w: the file is empty. If there never was a ledger, remove it; else restore it from a backup", path, ledger.ErrCorrupt)
 	}
-	if err := checkHeader(path, info.Size()); err != nil {
+	if err := checkHeader(path, info.Size(), reading); err != nil {
 		return err
 	}
 	db, err := connect(path, true)

@@ -230,3 +230,24 @@ func TestMonthsSayWhoWasNotCharged(t *testing.T) {
 		t.Errorf("want, got:\n%s", diff)
 	}
 }
+
+// TestNamesThatWereSummedUp: of a key that uses more names in an hour than are kept, sums are compared by series.
+func TestNamesThatWereSummedUp(t *testing.T) {
+	k := newKeeper(t, 1, 1)
+	at := time.Now().Add(-3 * time.Hour).Truncate(time.Hour)
+	for i := range 600 {
+		b := k.begin(at)
+		b.Label = fmt.Sprint("label ", i)
+		k.end(b, at)
+	}
+	k.commit(true)
+	r := k.wantBalance("600 labels")
+	if r.Hours > 1100 {
+		t.Errorf("%d sums: nothing was summed up", r.Hours)
+	}
+	k.sql(`UPDATE hours SET cost = cost + 1 WHERE label = '(other)'`, `UPDATE days SET cost = cost + 1 WHERE label = '(other)'`)
+	r = k.report(ledger.VerifyOptions{})
+	if len(r.Differences) == 0 || r.Differences[0].Kind != ledger.HourDiffers || r.Differences[0].Names.Label != "" || r.Differences[0].Figure != "cost" {
+		t.Errorf("%+v", r.Differences)
+	}
+}
