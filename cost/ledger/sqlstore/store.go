@@ -39,6 +39,7 @@ type Store struct {
 	mu         sync.Mutex // one writes at a time; guards all below
 	statements map[string]*sql.Stmt
 	known      interned
+	compacted  int64 // the last budget whose old slots were summed up
 
 	life life
 }
