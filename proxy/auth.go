@@ -30,7 +30,7 @@ func identityOf(r *http.Request) identity {
 // An unknown key leaves no state behind.
 func (s *Server) auth(next http.Handler) http.Handler {
 	return s.handle(func(w http.ResponseWriter, r *http.Request) error {
-		policy := s.policy.Load()
+		policy := s.current()
 		c, err := policy.authenticate(r.Header, time.Now())
 		if err != nil {
 			return err

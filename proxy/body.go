@@ -99,7 +99,7 @@ func (s *Server) readBody(c *caller, w http.ResponseWriter, r *http.Request) (*h
 	deadline := time.Now().Add(s.options.BodyTimeout + time.Duration(max(0, r.ContentLength)>>16)*time.Second)
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(deadline) // where it cannot be set, whoever made the connection bounds it
-	body := &heldBody{all: &s.gate, own: &c.bodies}
+	body := &heldBody{all: &s.gate, own: c.bodies}
 	if err := s.fill(body, r); err != nil {
 		body.release()
 		_ = control.SetReadDeadline(time.Now().Add(s.options.StrayTimeout)) // the rest of it is only thrown away

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sort"
+	"sync/atomic"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
@@ -16,10 +17,13 @@ import (
 // budget is one limit of one owner, with its counter.
 type budget struct {
 	owner  owner
-	limit  limit.Limit
+	limit  limit.Limit     // as it holds: raised by what its extra says
+	extra  *extra          // nil: nothing ever raises it
 	rule   limiter.Rule    // nil for "per request" limits, which count nothing
 	handle *limiter.Budget // likewise
 	entry  ledger.Budget   // as the ledger knows it; likewise
+
+	refusedIn *atomic.Int64 // end of the period in which a call was last refused because it was used up, Unix seconds; 0: there was none
 
 	series *limitmetrics.Series // set by the server that runs the policy
 }
@@ -75,7 +79,12 @@ func (b *budget) name() string { return b.owner.String() + ": " + b.limit.ID() }
 func (b *budget) counts() bool { return b.rule != nil }
 
 // String names the budget as every message does: key alice, budget "200k tokens per minute".
-func (b *budget) String() string { return fmt.Sprintf("%s, budget %q", b.owner, b.limit.Text) }
+func (b *budget) String() string {
+	return fmt.Sprintf("%s, budget %q%s", b.owner, b.limit.Text, b.raisedBy(" "))
+}
+
+// sentence is the limit as it was written, and what raises it now.
+func (b *budget) sentence() string { return b.limit.Text + b.raisedBy(", ") }
 
 // refills reports whether waiting a while gives room again, rather than the turn of a period or nothing.
 func (b *budget) refills() bool { return b.limit.Kind == limit.Per || b.limit.Kind == limit.InAny }

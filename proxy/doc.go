@@ -9,6 +9,7 @@
 //	forward.go  send it upstream and relay the answer, bytes untouched
 //	settle.go   where every exchange ends, once; the table of endings
 //	refuse.go   429 and every other error, in OpenAI's shape
+//	usage.go    what a caller has left
 //
 // Words. A caller is who a key names. A budget is one limit of one owner (a key, a group, an upstream) together with its
 // counter. An estimate is the most a call may cost; it is reserved from all budgets that apply, or from none. To settle is

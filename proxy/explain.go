@@ -39,7 +39,7 @@ type Draw struct {
 // Explain answers for a request to an endpoint what [Server.ServeHTTP] would reserve for the caller of that name, were all its
 // budgets full. It reserves and sends nothing. contentType is that of the body, and matters where the endpoint takes forms.
 func (s *Server) Explain(ctx context.Context, key string, endpoint wire.Endpoint, contentType string, body []byte) (*Explanation, error) {
-	p := s.policy.Load()
+	p := s.current()
 	x := &exchange{server: s, endpoint: endpoint, policy: p, caller: p.callerNamed(key), began: s.wall(), choices: 1}
 	if x.caller == nil {
 		return nil, fmt.Errorf("there is no key %q", key)
@@ -89,7 +89,7 @@ func (x *exchange) explainDraws(d draws, observed bool) []Draw {
 	var out []Draw
 	for _, b := range d.budgets {
 		out = append(out, Draw{
-			Owner: b.owner.String(), Limit: b.limit.Text, Observed: observed,
+			Owner: b.owner.String(), Limit: b.sentence(), Observed: observed,
 			Amount:   b.amountText(b.reserve(x.bound(x.estimate.MaxOutput), x.facts.Price)),
 			Capacity: b.amountText(b.limit.Capacity()),
 		})

@@ -99,7 +99,7 @@ func (x *exchange) reservedTokens() int64 {
 // knownPath is the path of a request to a route of ours. Others may hold anything, a key pasted into an address included.
 func knownPath(r *http.Request) string {
 	switch path := r.URL.Path; {
-	case path == "/v1/chat/completions", path == "/v1/models":
+	case path == "/v1/chat/completions", path == "/v1/models", path == "/v1/usage":
 		return path
 	case strings.HasPrefix(path, "/v1/models/"):
 		return "/v1/models/*"

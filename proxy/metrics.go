@@ -170,7 +170,7 @@ func (m *metrics) finished(rec *record, now time.Time) {
 
 // budgetLevels reads the budgets of the current policy when they are scraped.
 func (s *Server) budgetLevels(ctx context.Context, show func(*limitmetrics.Series, limiter.State)) {
-	p := s.policy.Load()
+	p := s.current()
 	if p == nil {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
@@ -27,7 +28,9 @@ type Policy struct {
 	catalog   *cost.Catalog
 	zone      *time.Location
 	help      string
-	versions  priceVersions
+	versions  *priceVersions
+
+	from, until time.Time // the extras that hold are the same in between; zero: for ever
 }
 
 // caller is who a key names.
@@ -39,7 +42,7 @@ type caller struct {
 	groups    string    // those it is in, directly or through others, sorted, with commas between them
 	budgets   []*budget // its own, then its groups'
 	tooLongAs string
-	bodies    bodyGate // request bodies in memory
+	bodies    *bodyGate // request bodies in memory
 }
 
 // upstreamEntry is an upstream with what this package keeps about it.
@@ -52,25 +55,28 @@ type upstreamEntry struct {
 }
 
 // NewPolicy compiles s. The counters of its limits are taken from l under names made of owner, unit, scope, kind and period, so
-// that a limit that moves or changes its amount keeps what was consumed. Every mistake is reported in one error.
+// that a limit that moves or changes its amount keeps what was consumed. Every mistake is reported in one error. Extras hold as of
+// now; a [Server] that runs the policy minds their dates.
 func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
 	b := policyBuilder{policy: &Policy{
 		callers: map[[sha256.Size]byte]*caller{}, upstreams: map[string]*upstreamEntry{},
-		catalog: c, zone: s.Zone, help: s.Help,
+		catalog: c, zone: s.Zone, help: s.Help, versions: new(priceVersions),
 	}}
 	if b.policy.zone == nil {
 		b.policy.zone = time.UTC
 	}
 	b.upstreams(s.Upstreams)
 	b.routes(s.Models)
-	b.callers(s.Keys, b.groups(s.Groups), membership(s.Groups))
+	now := time.Now()
+	b.callers(s.Keys, b.groups(s.Groups), membership(s.Groups), now)
+	b.policy.bound(now)
 	if len(b.problems) > 0 {
 		return nil, errors.Join(b.problems...)
 	}
 	// Only now: taking a counter puts its new rule into effect, and a policy that is refused must change nothing.
 	for _, made := range b.policy.budgets {
 		made.handle = l.Budget(made.name(), made.rule)
-		made.entry = ledger.Budget{Name: made.name(), Unit: made.limit.Unit.String()}
+		made.entry = ledger.Budget{Name: ledger.BudgetName(made.name()), Unit: made.limit.Unit.String()}
 	}
 	return b.policy, nil
 }
@@ -168,12 +174,13 @@ func members(g GroupSpec, byName map[string]GroupSpec, seen map[string]bool) []s
 	return keys
 }
 
-func (b *policyBuilder) callers(specs []KeySpec, pools map[string][]*budget, groups map[string][]string) {
+func (b *policyBuilder) callers(specs []KeySpec, pools map[string][]*budget, groups map[string][]string, now time.Time) {
 	for _, s := range specs {
 		c := &caller{
 			name: s.Name, disabled: s.Disabled, expires: s.Expires, models: s.Models, tooLongAs: s.TooLongAs,
-			budgets: b.budgets(keyOwner(s.Name), s.Limits),
+			budgets: b.budgets(keyOwner(s.Name), s.Limits), bodies: new(bodyGate),
 		}
+		b.raise(s, c.budgets, now)
 		in := slices.Sorted(slices.Values(slices.Concat(groups[s.Name], groups["*"])))
 		c.groups = strings.Join(slices.Compact(in), ",")
 		c.budgets = append(c.budgets, pools[s.Name]...)
@@ -194,7 +201,7 @@ func (b *policyBuilder) callers(specs []KeySpec, pools map[string][]*budget, gro
 func (b *policyBuilder) budgets(o owner, limits []limit.Limit) []*budget {
 	var out []*budget
 	for _, l := range limits {
-		made := &budget{owner: o, limit: l}
+		made := &budget{owner: o, limit: l, refusedIn: new(atomic.Int64)}
 		if l.Kind != limit.PerRequest {
 			rule, err := ruleOf(l, b.policy.zone)
 			if err != nil {

@@ -32,7 +32,7 @@ func (p *Policy) priceVersion(x *exchange, w *ledger.Writer) string {
 	if x.facts.Source == cost.Embedded || x.facts.Source == cost.FromFile {
 		key.model = x.facts.Name
 	}
-	v := &p.versions
+	v := p.versions
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if version, known := v.known[key]; known {

@@ -98,7 +98,7 @@ func alice(t *testing.T, sentences ...string) proxy.Spec {
 	return proxy.Spec{Keys: []proxy.KeySpec{{Name: "alice", Limits: limits(t, sentences...)}}}
 }
 
-func limits(t *testing.T, sentences ...string) []limit.Limit {
+func limits(t testing.TB, sentences ...string) []limit.Limit {
 	t.Helper()
 	var out []limit.Limit
 	for _, s := range sentences {

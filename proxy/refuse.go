@@ -59,6 +59,7 @@ func (x *exchange) refuse(ctx context.Context, d limiter.Decision) error {
 		if s.tooBig { // its limit was lowered while this call was on its way
 			return x.neverFits(s.budget, s.need)
 		}
+		s.noteRefused(x.server.wall())
 	}
 	worst, wait := gravest(short)
 	f := &refusal{budget: worst.budget, estimate: x.estimate}
@@ -224,5 +225,5 @@ func headerText(b *budget) string {
 			return '?'
 		}
 		return r
-	}, b.owner.String()+": "+b.limit.Text)
+	}, b.owner.String()+": "+b.sentence())
 }

@@ -40,7 +40,8 @@ type Options struct {
 // Server serves the OpenAI API to callers. It is an http.Handler, safe for concurrent use.
 type Server struct {
 	options  Options
-	policy   atomic.Pointer[Policy]
+	policy   atomic.Pointer[Policy] // changed with changing held; read it by current
+	changing sync.Mutex
 	router   chi.Router
 	relay    *httputil.ReverseProxy
 	metrics  *metrics
@@ -101,7 +102,10 @@ func orDefault[T int64 | time.Duration](v, whenZero T) T {
 
 // SetPolicy makes p the policy of all requests that begin from now on.
 func (s *Server) SetPolicy(p *Policy) {
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	s.metrics.bind(p)
+	p.enforce(s.options.Limiter) // again: a date of the old one may have passed since it was compiled, and brought back an old rule
 	old := s.policy.Swap(p)
 	s.memo.clear() // what a request is estimated at may depend on the policy
 	if old != nil && old != p {
@@ -130,6 +134,7 @@ func (s *Server) routes() chi.Router {
 			r.Method(http.MethodPost, "/v1/chat/completions", s.handle(s.chat))
 			r.Method(http.MethodGet, "/v1/models", s.handle(s.listModels))
 			r.Method(http.MethodGet, "/v1/models/*", s.handle(s.getModel))
+			r.Method(http.MethodGet, "/v1/usage", s.handle(s.usage))
 		})
 	})
 	return r

@@ -25,6 +25,7 @@ type KeySpec struct {
 	Name      string
 	Hashes    [][32]byte    // SHA-256 of each secret that names this caller
 	Limits    []limit.Limit // its own and its plan's
+	Extra     []limit.Extra // raise some of these, each until its date
 	Models    []string      // globs over the names callers use; empty means every configured model
 	Expires   time.Time     // zero means never
 	Disabled  bool

@@ -25,15 +25,19 @@ var arrows = map[string][]string{
 	"limiter/metrics":         {"limiter", "github.com/prometheus/client_golang"},
 	"cost":                    {"cost/bpe"},
 	"cost/ledger":             {"cost"},
+	"cost/ledger/ledgertest":  {"cost", "cost/ledger", "github.com/google/go-cmp"},
 	"cost/ledger/sqlstore":    {"cost", "cost/ledger"},
 	"cost/ledger/sqlite":      {"cost/ledger", "cost/ledger/sqlstore", "modernc.org/sqlite", "github.com/gofrs/flock"},
+	"cost/ledger/postgres":    {"cost/ledger", "cost/ledger/sqlstore", "github.com/jackc/pgx/v5"},
 	"cost/bpe":                {},
+	"cost/reconcile":          {"cost"},
 	"cost/bpe/gen/classes":    {},
 	"cost/bpe/gen/vocab":      {"github.com/pkoukk/tiktoken-go-loader"},
 	"proxy/limit":             {"cost"},
 	"proxy/wire":              {"cost", "github.com/go-json-experiment/json/jsontext"},
 	"proxy/upstream":          {},
 	"proxy/httplimit":         {"limiter", "proxy/wire", "github.com/go-chi/chi/v5"},
+	"proxy/notify":            {"cost", "cost/ledger", "limiter", "proxy", "proxy/limit", "github.com/prometheus/client_golang"},
 	"proxy":                   {"limiter", "limiter/metrics", "cost", "cost/ledger", "proxy/limit", "proxy/wire", "proxy/upstream", "github.com/go-chi/chi/v5", "github.com/prometheus/client_golang"},
 	"cmd/tokenfare":           {"*"},
 	"cmd/tokenfare/simulated": {"cost", "github.com/go-json-experiment/json/jsontext"},
@@ -52,7 +56,8 @@ var arrows = map[string][]string{
 }
 
 // withHTTP are the subpackages of proxy that may import net/http; the others know formats, numbers and sentences only.
-var withHTTP = []string{"proxy/upstream", "proxy/admin", "proxy/httplimit"}
+// proxy/notify posts to webhooks.
+var withHTTP = []string{"proxy/upstream", "proxy/admin", "proxy/httplimit", "proxy/notify"}
 
 type goPackage struct {
 	ImportPath   string

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -247,11 +248,7 @@ func (c *clients) attempt(name, key string) *attempt {
 func (c *clients) list() map[string]*attempt {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := make(map[string]*attempt, len(c.attempts))
-	for name, a := range c.attempts {
-		all[name] = a
-	}
-	return all
+	return maps.Clone(c.attempts)
 }
 
 func (a *attempt) end() {

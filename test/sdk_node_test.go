@@ -24,6 +24,7 @@ type nodeSeen struct {
 	WithoutChoices int
 	Left           int64 // unix milliseconds
 	Names          []string
+	Budgets        []budgetSeen
 	Call           struct{ Name, Arguments string }
 	Error          *struct {
 		Class, Code, Type, Message string
@@ -64,6 +65,7 @@ func TestNodeSDK(t *testing.T) {
 	t.Run("errors", nodeErrors)
 	t.Run("retry", nodeRetry)
 	t.Run("models", nodeModels)
+	t.Run("usage", nodeUsage)
 }
 
 // node runs one scenario.
@@ -188,5 +190,20 @@ func nodeModels(t *testing.T) {
 	p := harness.Start(t, harness.Config{Upstream: up.URL, AliceExtra: "models: [gpt-4o]"})
 	if seen := node(t, p, harness.Alice, "models", model); !cmp.Equal([]string{"gpt-4o"}, seen.Names) {
 		t.Errorf("saw %+v", seen)
+	}
+}
+
+func nodeUsage(t *testing.T) {
+	up := fakeopenai.New(t)
+	up.Always(model, fakeopenai.Answer{SpendAll: true})
+	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000 tokens in total", "$5 each month"}})
+	p.Chat(t, harness.Alice, ask(`"max_tokens": 100`)).WantOK(t)
+	seen := node(t, p, harness.Alice, "usage", model)
+	if seen.Error != nil {
+		t.Fatalf("error %+v", seen.Error)
+	}
+	wantBudgets(t, seen.Budgets, up.Last(t).Prompt+100)
+	if refused := node(t, p, harness.Stranger, "usage", model); refused.Error == nil || refused.Error.Class != "AuthenticationError" {
+		t.Errorf("a stranger saw %+v", refused)
 	}
 }

@@ -24,6 +24,7 @@ import (
 
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy"
+	"github.com/tokenfare/tokenfare/proxy/notify"
 )
 
 // afterDrain is how long calls that were cut at the end of the drain have to be settled.
@@ -37,7 +38,9 @@ type app struct {
 	restorer *proxy.Restorer
 	registry *prometheus.Registry
 	server   *proxy.Server
-	books    *books                    // nil: nothing is recorded
+	books    *books     // nil: nothing is recorded
+	corrects *corrector // likewise
+	notifier *notify.Notifier
 	reloads  *prometheus.CounterVec    // by result: ok or refused
 	reload   *reloader                 // nil: nothing to read again
 	ready    func(proxy, admin string) // called once both listen; may be nil
@@ -65,19 +68,21 @@ func (a *app) run(ctx context.Context) error {
 
 // runOn is run once there are listeners. It calls stop before it drains.
 func (a *app) runOn(ctx context.Context, stop func(), main, admin listening) error {
-	if err := a.serve(ctx, main, admin); err != nil {
-		return errors.Join(err, a.books.close()) // what was spent was spent
+	a.books.run(ctx)
+	stopTelling := a.tell(ctx)
+	err := a.serve(ctx, main, admin)
+	if err == nil {
+		stop() // a second signal kills as usual
+		a.drain(context.WithoutCancel(ctx), main.server)
+		admin.server.Close()
 	}
-	stop() // a second signal kills as usual
-	a.drain(context.WithoutCancel(ctx), main.server)
-	admin.server.Close()
-	return a.books.close()
+	stopTelling()
+	return errors.Join(err, a.books.close()) // what was spent was spent
 }
 
 // serve serves until ctx ends, which is no error.
 func (a *app) serve(ctx context.Context, main, admin listening) error {
 	failed := make(chan error, 2)
-	a.books.run(ctx)
 	go func() { failed <- a.serveMain(main) }()
 	go func() { failed <- admin.server.Serve(admin.listener) }()
 	a.log.Info("listening", "listener", "proxy", "addr", main.listener.Addr().String(), "tls", a.config.TLS != nil)
@@ -93,6 +98,8 @@ func (a *app) serve(ctx context.Context, main, admin listening) error {
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)
+	case <-a.books.lost():
+		return errors.New("serve: others that write to the ledger took this process for dead; start it again")
 	case <-ctx.Done():
 		return nil
 	}
@@ -140,7 +147,7 @@ func (a *app) listen() (main, admin listening, err error) {
 		main.server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.get}
 	}
 	admin.server = a.httpServer(a.adminHandler())
-	admin.server.ReadTimeout = a.config.Timeouts.RequestHeader // nothing there takes a body
+	admin.server.ReadTimeout = a.config.Timeouts.RequestHeader // bodies there are small
 	if main.listener, err = net.Listen("tcp", a.config.Listen); err != nil {
 		return main, admin, listenError("listen", a.config.Listen, err)
 	}
@@ -173,6 +180,8 @@ func (a *app) adminHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", guard(a.config.Admin.Token, promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
 	mux.Handle("GET /open", guard(a.config.Admin.Token, listOpen(a.server)))
+	mux.Handle("GET /budgets", guard(a.config.Admin.Token, listBudgets(a.server)))
+	mux.Handle("POST /ledger/corrections", protect(a.config.Admin.Token, http.HandlerFunc(a.postCorrections)))
 	mux.Handle("GET /healthz", a.server)
 	mux.Handle("GET /readyz", a.server)
 	return mux

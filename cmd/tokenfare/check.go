@@ -73,10 +73,11 @@ func (r report) write(w io.Writer, path string, warnings []string) {
 	for _, k := range c.Keys {
 		usable := k.usable(offers)
 		fmt.Fprintf(w, "\n%s%s\n", k.Name, r.notes(k))
-		all := c.limitsOf(k)
+		all := c.raised(k, r.now)
 		rows := [][2]string{}
 		rows = list(rows, "plan "+k.Plan, c.limitsOf(KeyConfig{Plan: k.Plan}))
 		rows = list(rows, "own", k.Limits)
+		rows = r.listExtra(rows, k)
 		for _, g := range pools.of(k.Name) {
 			rows = list(rows, "group "+g.Name, g.Limits)
 			all = append(all, g.Limits...)
@@ -94,6 +95,9 @@ func (r report) write(w io.Writer, path string, warnings []string) {
 	}
 	if len(c.Keys) > 0 {
 		fmt.Fprint(w, "\nExposure: if the key calls only its dearest model, every token at that model's dearest price, in a month of 31 days.\nLimits of a group or upstream are shared with everyone else who draws on them.\n")
+	}
+	if c.Notify.URL != "" {
+		fmt.Fprintf(w, "\nThe webhook is told when %s of a calendar or total limit is used; `tokenfare notify -test` tries it.\n", c.notices().Thresholds())
 	}
 	if len(warnings) > 0 {
 		fmt.Fprintln(w)

@@ -18,7 +18,7 @@ models:
 plans:
   team: ["200k tokens per minute, burst 600k", "60 requests in any minute", "$50 each month"]
 keys:
-  alice: { hash: "` + testHash + `", plan: team, limits: ["$10 each month on big*"] }
+  alice: { hash: "` + testHash + `", plan: team, limits: ["$10 each month on big*"], extra: ["+$20 until 2026-12-15", "+$5 each month until 2027-02-01 on big*", "+$9 until 2026-12-01"] }
   ci:
     hash: ["sha256:0101010101010101010101010101010101010101010101010101010101010101", "sha256:0202020202020202020202020202020202020202020202020202020202020202"]
     limits: [50k tokens per minute, 8 at once]

@@ -22,6 +22,7 @@ type Config struct {
 	Groups    []GroupConfig
 	Store     StoreConfig
 	Ledger    LedgerConfig
+	Notify    NotifyConfig
 	Prices    string         // path of a price file; empty: the built-in list alone
 	Unpriced  proxy.Unpriced // what models cost whose price is not known
 	Learned   bool           // calls without an output limit are given what the model's answers have been content with
@@ -50,7 +51,7 @@ type written struct {
 // AdminConfig is the second listener.
 type AdminConfig struct {
 	Listen string // host:port; loopback unless said otherwise
-	Token  string // asked of whoever reads /metrics or /open; empty: nobody is asked
+	Token  string // asked of whoever reads metrics, calls and budgets; empty: nobody is asked, and nothing can be changed
 }
 
 // TLSConfig names the certificate callers are shown.
@@ -112,6 +113,7 @@ type PlanConfig struct {
 
 	at       place
 	limitsAt []place
+	unread   bool // a mistake in it was reported
 }
 
 // KeyConfig is one caller.
@@ -120,9 +122,10 @@ type KeyConfig struct {
 	Hashes    [][32]byte // SHA-256 of each secret that opens this key
 	Plan      string     // empty: none
 	Limits    []limit.Limit
-	Unlimited bool      // "limits: none" was said aloud
-	Models    []string  // globs of the models it may use; empty: all
-	Expires   time.Time // zero: never
+	Unlimited bool          // "limits: none" was said aloud
+	Extra     []limit.Extra // raise some of its plan's limits or its own, each until its date
+	Models    []string      // globs of the models it may use; empty: all
+	Expires   time.Time     // zero: never
 	Disabled  bool
 	TooLongAs string // "" or "context_length_exceeded"
 
@@ -131,6 +134,7 @@ type KeyConfig struct {
 	unread     bool // a mistake in it was reported: what seems absent may only be misread
 	limited    bool // it says `plan` or `limits`
 	limitsAt   []place
+	extraAt    []place
 }
 
 // GroupConfig is a pool that several keys, and other groups, draw on together.

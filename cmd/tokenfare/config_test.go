@@ -95,7 +95,7 @@ models:
 plans:
   team: { limits: [60 requests in any minute] }
 keys:
-  alice: { hash: ["`+testHash+`"], plan: team, limits: "$2 each day, until 2027-01-31", models: ["gpt-*", fast], expires: 2027-01-31, disabled: true, too_long_as: context_length_exceeded }
+  alice: { hash: ["`+testHash+`"], plan: team, limits: "$2 each day, until 2027-01-31", extra: +$3 until 2027-01-15, models: ["gpt-*", fast], expires: 2027-01-31, disabled: true, too_long_as: context_length_exceeded }
 groups:
   pool: { keys: ["*"], limits: ["$5 each month"] }
 store: { url: memory }
@@ -148,6 +148,7 @@ max_buffered: 1.5GB
 		Keys: []proxy.KeySpec{
 			{
 				Name: "alice", Hashes: [][32]byte{hash(0xab)}, Limits: []limit.Limit{sentence("60 requests in any minute"), sentence("$2 each day, until 2027-01-31")},
+				Extra:  []limit.Extra{{Text: "+$3 until 2027-01-15", Amount: 3 * int64(usd), Unit: limit.Dollars, Until: time.Date(2027, 1, 15, 0, 0, 0, 0, zone)}},
 				Models: []string{"gpt-*", "fast"}, Expires: time.Date(2027, 1, 31, 0, 0, 0, 0, zone), Disabled: true, TooLongAs: "context_length_exceeded",
 			},
 			{Name: "bob", Hashes: [][32]byte{hash(0xcd)}, Limits: []limit.Limit{sentence("$1 each day")}},
@@ -256,7 +257,7 @@ models:
 plans:
   team: [200k tokens per minute, "$0.50 each month", "$9 each day, until 2020-01-01"]
 keys:
-  alice: { hash: "`+testHash+`", plan: team, models: [big] }
+  alice: { hash: "`+testHash+`", plan: team, models: [big], extra: [+$1 each month until 2020-01-01, +$2 each month until 2099-01-01] }
   bob: { hash: "`+strings.ReplaceAll(testHash, "ab", "01")+`", plan: team, models: [big, mystery] }
   carol: { hash: "`+strings.ReplaceAll(testHash, "ab", "23")+`", limits: [20k input tokens in any minute, 4k output tokens per request], models: [small], expires: 2020-01-31 }
 `)

@@ -62,6 +62,8 @@ var synonyms = map[string]string{
 	"users": "keys", "budget": "limits", "budgets": "limits", "rate_limit": "limits", "rate_limits": "limits", "teams": "groups", "members": "keys",
 	"allowed_models": "models", "pricing": "price", "prompt": "input", "completion": "output", "max_tokens": "max_output_tokens", "context_window": "context_tokens",
 	"certificate": "cert", "private_key": "key", "redis": "store", "sha256": "hash", "enabled": "disabled", "includes": "include", "expiry": "expires",
+	"extras": "extra", "bonus": "extra", "boost": "extra", "top_up": "extra", "raise": "extra",
+	"webhook": "url", "webhook_url": "url", "thresholds": "at", "notification": "notify", "notifications": "notify", "alerts": "notify",
 }
 
 // entries reads a mapping with any names. A name given twice, or one that is not a plain word, is a problem.

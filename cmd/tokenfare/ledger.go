@@ -14,6 +14,7 @@ import (
 	yaml "go.yaml.in/yaml/v4"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/cost/ledger/postgres"
 	"github.com/tokenfare/tokenfare/cost/ledger/sqlite"
 )
 
@@ -37,19 +38,34 @@ func (c *Config) decodeLedger(d *decoder, n *yaml.Node) {
 		return
 	}
 	d.members(n, "ledger", []member{
-		{"url", func(v *yaml.Node) { c.Ledger.URL = d.ledgerURL(v); c.ledgerSaid = true }},
+		{"url", func(v *yaml.Node) {
+			if s, ok := d.text(v, "ledger.url"); ok {
+				c.setLedger(d, v, s)
+			}
+		}},
+		{"url_file", func(v *yaml.Node) { c.setLedger(d, v, d.secretFile(v, "ledger.url_file")) }},
 		{"on_failure", func(v *yaml.Node) { c.Ledger.Serve = d.choice(v, "ledger.on_failure", "refuse", "serve") == "serve" }},
 		{"keep", func(v *yaml.Node) { set(&c.Ledger.Keep, d.keep(v)) }},
 	})
 }
 
-// ledgerURL reads where a ledger is. A path is relative to the configuration.
-func (d *decoder) ledgerURL(n *yaml.Node) string {
-	s, ok := d.text(n, "ledger.url")
-	if !ok {
-		return ""
+// setLedger takes where the ledger is. Databases' URLs hold passwords.
+func (c *Config) setLedger(d *decoder, v *yaml.Node, url string) {
+	if c.ledgerSaid {
+		d.problem(v, "keep one of the two", "url and url_file are both given")
 	}
-	const fix = "write sqlite: and the path of a file, as in url: \"sqlite:usage.db\""
+	if c.ledgerSaid = true; url != "" {
+		c.Ledger.URL = d.ledgerURL(v, url)
+	}
+}
+
+// ledgerURL reads where a ledger is. A path is relative to the configuration.
+func (d *decoder) ledgerURL(n *yaml.Node, s string) string {
+	const fix = "write sqlite: and the path of a file, as in url: \"sqlite:usage.db\", or postgres://USER:PASSWORD@HOST/DATABASE"
+	if isPostgres(s) {
+		d.out.secrets.add(s)
+		return s
+	}
 	path, is := strings.CutPrefix(s, "sqlite:")
 	switch {
 	case !is && strings.Contains(s, "@"):
@@ -102,10 +118,25 @@ func (c *Config) ledgerDefaults(d *decoder) {
 
 var errNoLedger = errors.New("there is no ledger: the configuration says `ledger: none`")
 
+func isPostgres(url string) bool {
+	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
+}
+
+// heartbeat is how often this program says that it lives, where others may write to the ledger, too.
+func (c LedgerConfig) heartbeat() time.Duration {
+	if isPostgres(c.URL) {
+		return 15 * time.Second
+	}
+	return 0
+}
+
 // openLedger opens a ledger to write.
 func openLedger(ctx context.Context, url string) (ledger.Store, error) {
 	if path, is := strings.CutPrefix(url, "sqlite:"); is {
 		return sqlite.Open(ctx, path)
+	}
+	if isPostgres(url) {
+		return postgres.Open(ctx, url)
 	}
 	return nil, unknownLedger(url)
 }
@@ -118,11 +149,14 @@ func readLedger(ctx context.Context, url string) (ledger.Store, error) {
 	if path, is := strings.CutPrefix(url, "sqlite:"); is {
 		return sqlite.OpenReader(ctx, path)
 	}
+	if isPostgres(url) {
+		return postgres.OpenReader(ctx, url)
+	}
 	return nil, unknownLedger(url)
 }
 
 // unknownLedger does not repeat the URL, which may hold a password.
 func unknownLedger(url string) error {
 	scheme, _, _ := strings.Cut(url, ":")
-	return fmt.Errorf("open ledger: there is no kind of ledger called %.20q; write sqlite:PATH", scheme)
+	return fmt.Errorf("open ledger: there is no kind of ledger called %.20q; write sqlite:PATH or postgres://…", scheme)
 }

@@ -16,42 +16,18 @@ func (d *decoder) limits(n *yaml.Node, what string) (list []limit.Limit, at []pl
 	if n.Kind == yaml.ScalarNode && strings.EqualFold(strings.TrimSpace(n.Value), "none") {
 		return nil, nil, true
 	}
-	items := []*yaml.Node{n}
-	if n.Kind == yaml.SequenceNode {
-		items = n.Content
-		if len(items) == 0 {
-			d.problem(n, "write at least one limit, or `limits: none`", "%s is empty", what)
-		}
+	if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
+		d.problem(n, "write at least one limit, or `limits: none`", "%s is empty", what)
 	}
-	for i := 0; i < len(items); i++ {
-		item := deref(items[i])
-		if n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle != 0 {
-			if parts := split(items[i:]); parts > 1 {
-				d.unquoted(items[i:i+parts], "this limit")
-				i += parts - 1
-				continue
-			}
-		}
-		if item.Kind == yaml.MappingNode {
-			d.problem(item, "write the limit as one sentence, and quote it if it holds a colon or braces", "a limit is a sentence, not a mapping")
-			continue
-		}
-		s, ok := d.text(item, what)
-		if !ok {
-			continue
-		}
+	d.sentences(n, what, "a limit", func(item *yaml.Node, s string) {
 		if strings.EqualFold(strings.TrimSpace(s), "none") {
 			d.problem(item, "write `limits: none` alone, or leave the word out", "none cannot stand beside other limits")
-			continue
+			return
 		}
 		l, err := limit.Parse(s, d.zone)
-		if e, bad := errors.AsType[*limit.Error](err); bad {
-			p := d.place(item)
-			if s == item.Value {
-				p = p.within(s, e.Offset, e.Length)
-			}
-			d.out.add(p, e.Fix, "%s", e.Msg)
-			continue
+		if err != nil {
+			d.misread(item, s, err)
+			return
 		}
 		if err := proxy.CheckLimit(l, d.zone); err != nil {
 			if l.Kind == limit.Per {
@@ -59,12 +35,53 @@ func (d *decoder) limits(n *yaml.Node, what string) (list []limit.Limit, at []pl
 			} else {
 				d.problem(item, "write a smaller amount", "this cannot be counted: %v", err)
 			}
-			continue
+			return
 		}
 		list, at = append(list, l), append(at, d.place(item))
-	}
+	})
 	d.distinct(list, at)
 	return list, at, false
+}
+
+// sentences reads one sentence or a list of them. each is what one of them is, "a limit".
+func (d *decoder) sentences(n *yaml.Node, what, each string, read func(item *yaml.Node, s string)) {
+	n = deref(n)
+	_, one, _ := strings.Cut(each, " ")
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	for i := 0; i < len(items); i++ {
+		item := deref(items[i])
+		if n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle != 0 {
+			if parts := split(items[i:]); parts > 1 {
+				d.unquoted(items[i:i+parts], "this "+one)
+				i += parts - 1
+				continue
+			}
+		}
+		if item.Kind == yaml.MappingNode {
+			d.problem(item, "write the "+one+" as one sentence, and quote it if it holds a colon or braces", "%s is a sentence, not a mapping", each)
+			continue
+		}
+		if s, ok := d.text(item, what); ok {
+			read(item, s)
+		}
+	}
+}
+
+// misread reports the mistake for which a sentence was refused, at the part of it that is at fault.
+func (d *decoder) misread(item *yaml.Node, s string, err error) {
+	p := d.place(item)
+	e, known := errors.AsType[*limit.Error](err)
+	if !known {
+		d.out.add(p, "", "%v", err)
+		return
+	}
+	if s == item.Value {
+		p = p.within(s, e.Offset, e.Length)
+	}
+	d.out.add(p, e.Fix, "%s", e.Msg)
 }
 
 // split counts the items that one unquoted sentence fell into at its commas.

@@ -30,7 +30,11 @@ func commands() []command {
 		{"count", "[-model MODEL] FILE…", "how many tokens do files have", plain(func(args []string, stdout, stderr io.Writer) int {
 			return runCount(args, os.Stdin, stdout, stderr)
 		})},
+		{"usage", "[-config FILE] [-by …]", "who used what: requests, tokens, cost, refusals, budgets left", runUsage},
 		{"prices", "[-config FILE] [MODEL…]", "what do models cost, and who says so", plain(runPrices)},
+		{"ledger", "verify | correct | backup", "prove the books, correct what a call was charged, copy them", runLedger},
+		{"notify", "-test [-config FILE]", "post a test message to the webhook that is told of budgets", runNotify},
+		reconcileCommand(readDays),
 		{"health", "[-config FILE]", "ask a running proxy whether it is well, for container health checks", plain(runHealth)},
 		{"version", "", "print the version", plain(runVersion)},
 	}

@@ -23,6 +23,7 @@ func (c *Config) decodePlans(d *decoder, n *yaml.Node) {
 	d.entries(n, "plans", func(k, v *yaml.Node) {
 		p := PlanConfig{Name: d.name(k, "a plan"), at: d.place(k)}
 		v = deref(v)
+		before := len(d.out.list)
 		if v.Kind == yaml.MappingNode {
 			d.members(v, "plan "+k.Value, []member{
 				{"limits", func(v *yaml.Node) { p.Limits, p.limitsAt, _ = d.limits(v, "the limits of plan "+k.Value) }},
@@ -30,6 +31,7 @@ func (c *Config) decodePlans(d *decoder, n *yaml.Node) {
 		} else {
 			p.Limits, p.limitsAt, _ = d.limits(v, "plan "+k.Value)
 		}
+		p.unread = len(d.out.list) > before
 		c.Plans = append(c.Plans, p)
 	})
 }
@@ -53,6 +55,7 @@ func (c *Config) decodeKeys(d *decoder, n *yaml.Node) {
 				limited = true
 				key.Limits, key.limitsAt, key.Unlimited = d.limits(v, "the limits of "+what)
 			}},
+			{"extra", func(v *yaml.Node) { key.Extra, key.extraAt = d.extras(v, what+"'s extra") }},
 			{"models", func(v *yaml.Node) {
 				key.Models, _ = d.texts(v, what+"'s models")
 				if list := deref(v); list.Kind == yaml.SequenceNode && len(list.Content) == 0 {

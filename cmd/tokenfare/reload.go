@@ -44,16 +44,16 @@ func (r *reloader) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-r.hangup:
-			r.reload("signal")
+			r.reload(ctx, "signal")
 		case <-tick.C:
 			if contentOf(r.watched) != r.content {
-				r.reload("content")
+				r.reload(ctx, "content")
 			}
 		}
 	}
 }
 
-func (r *reloader) reload(why string) {
+func (r *reloader) reload(ctx context.Context, why string) {
 	// Looked at before it is read: a change that comes in between is seen by the next look. What a refused file names is
 	// watched, too, for it may be mended there.
 	r.watched = append(r.watched, watchedBy(r.path)...)
@@ -84,11 +84,13 @@ func (r *reloader) reload(why string) {
 		r.refuse(why, err)
 		return
 	}
-	if err := r.app.restore(context.Background(), policy); err != nil {
+	defer r.app.corrects.pause()()
+	if err := r.app.restore(ctx, policy); err != nil {
 		r.refuse(why, err)
 		return
 	}
 	r.app.server.SetPolicy(policy)
+	r.app.notifier.Set(config.notices())
 	r.app.reloads.WithLabelValues("ok").Inc()
 	for _, w := range warnings {
 		r.app.log.Warn("config", "warning", w)

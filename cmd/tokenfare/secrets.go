@@ -23,6 +23,7 @@ var (
 	// Texts that look random: a known prefix, or sixteen letters and digits in a row (checked to hold both).
 	secretPrefix = regexp.MustCompile(`\b(?:sk|tf|pk|rk|ghp|xox[a-z])[-_][A-Za-z0-9_-]{8,}`)
 	secretRun    = regexp.MustCompile(`(?:sha256:)?[A-Za-z0-9]{16,}`)
+	webhook      = regexp.MustCompile(`(?i)://[^\s"'/]*(?:hook[^\s"',}]*|/[^\s"',}]*hook[^\s"',}]*)`)
 	userinfo     = regexp.MustCompile(`://[^/\s"'@]+@`)
 )
 
@@ -98,6 +99,9 @@ func (s *secrets) shapes(line string) [][2]int {
 		if !strings.HasPrefix(run, "sha256:") && strings.ContainsAny(run, "0123456789") && strings.Trim(run, "0123456789") != "" {
 			out = append(out, [2]int{m[0], m[1]})
 		}
+	}
+	for _, m := range webhook.FindAllStringIndex(line, -1) {
+		out = append(out, [2]int{m[0] + len("://"), m[1]})
 	}
 	for _, m := range userinfo.FindAllStringIndex(line, -1) {
 		out = append(out, [2]int{m[0] + len("://"), m[1] - 1})

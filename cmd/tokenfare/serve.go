@@ -168,6 +168,12 @@ func newApp(ctx context.Context, config *Config, spec proxy.Spec, log *slog.Logg
 	if err != nil {
 		return nil, errors.Join(err, a.books.close())
 	}
+	if a.books != nil {
+		a.corrects = &corrector{store: a.books.store, writer: a.books.writer, live: a.server.Correct}
+	}
+	if a.notifier, err = newNotifier(a); err != nil {
+		return nil, errors.Join(err, a.books.close())
+	}
 	return a, nil
 }
 

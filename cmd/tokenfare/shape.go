@@ -48,6 +48,8 @@ func (d *decoder) shape(n *yaml.Node, what string) string {
 		return "write store: { url: memory }"
 	case kind == "ledger":
 		return "write ledger: { url: \"sqlite:usage.db\" }, or ledger: none"
+	case kind == "notify":
+		return `write notify: { url: "${SLACK_WEBHOOK}", at: ["80%", "100%"] }`
 	case kind == "admin" && strings.Contains(given, ":"):
 		return `write admin: { listen: "` + given + `" }`
 	case kind == "admin":

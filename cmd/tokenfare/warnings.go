@@ -17,8 +17,11 @@ func (c *Config) warnings(catalog *cost.Catalog, now time.Time) []string {
 		out = append(out, "there are no keys, so every call is answered with 401: add one with `tokenfare keys new alice -w "+c.file()+"`")
 	}
 	out = append(out, c.openAdmin()...)
-	if c.Ledger.URL == "" && c.forgets() {
+	if c.Ledger.URL == "" && c.hasQuotas() {
 		out = append(out, "without a ledger a restart forgets what was spent, so limits with `each` and `in total` begin anew: remove `ledger: none`")
+	}
+	if c.Notify.URL != "" && !c.hasQuotas() {
+		out = append(out, "notify tells nobody anything: it is about limits with `each` and `in total`, and there are none")
 	}
 	if c.Ledger.Serve {
 		out = append(out, "ledger.on_failure: serve lets calls through that are not recorded while the ledger cannot be written, so a restart forgets them")
@@ -38,6 +41,7 @@ func (c *Config) warnings(catalog *cost.Catalog, now time.Time) []string {
 	out = append(out, c.halfKnown(catalog)...)
 	out = append(out, c.notTaken(offers)...)
 	out = append(out, c.endedLimits(now)...)
+	out = append(out, c.endedExtras(now)...)
 	out = append(out, c.unpriced(offers, now)...)
 	return append(out, c.tooSmall(offers)...)
 }
@@ -80,7 +84,8 @@ func (c *Config) upstreamLimits() map[string][]limit.Limit {
 	return out
 }
 
-func (c *Config) forgets() (yes bool) {
+// hasQuotas reports whether there are limits that only the turn of a period, or nothing, makes whole again.
+func (c *Config) hasQuotas() (yes bool) {
 	c.owned(func(_ string, l limit.Limit) { yes = yes || l.Kind == limit.Each || l.Kind == limit.InTotal })
 	return yes
 }

@@ -2,8 +2,9 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"sync/atomic"
+	"slices"
 	"time"
 )
 
@@ -12,7 +13,8 @@ const (
 	mostRolled  = 5000 // exchanges that may be missing in the sums
 	firstRetry  = 20 * time.Millisecond
 	slowRetry   = time.Second
-	commitTime  = 30 * time.Second // for one attempt
+	commitTime  = 30 * time.Second // for one attempt, and rowTime for each row
+	rowTime     = time.Millisecond
 	lastChances = 10 * time.Second // for what is left when Run ends
 	mostPruned  = 200              // exchanges dropped at a time: a few milliseconds
 	pruneEvery  = time.Minute
@@ -26,13 +28,12 @@ func (w *Writer) Run(ctx context.Context) error {
 	patient := time.NewTimer(0) // for rows that nobody waits for
 	defer patient.Stop()
 	running := true
-	for {
-		began := time.Now()
+	for ctx.Err() == nil { // once it has ended, nothing may overtake what was kept
+		began, roll := time.Now(), false
 		select {
 		case <-ctx.Done():
-			return w.finish(context.WithoutCancel(ctx))
+			continue
 		case <-w.wake:
-			w.commitNext(ctx, false)
 		case <-w.later:
 			if !running {
 				patient.Reset(w.options.Late)
@@ -41,9 +42,13 @@ func (w *Writer) Run(ctx context.Context) error {
 			continue
 		case <-patient.C:
 			running = false
-			w.commitNext(ctx, false)
 		case <-tick.C:
-			w.commitNext(ctx, true)
+			roll = true
+			w.tellAdopted()
+		}
+		w.commitNext(ctx, roll)
+		if err := w.Err(); errors.Is(err, ErrFenced) {
+			return err
 		}
 		w.prune(ctx)
 		if rest := w.options.Gap - time.Since(began); rest > 0 {
@@ -53,6 +58,7 @@ func (w *Writer) Run(ctx context.Context) error {
 			}
 		}
 	}
+	return w.finish(context.WithoutCancel(ctx))
 }
 
 // commitNext commits what is queued; with the roll if it is time for one, though nothing else may be there.
@@ -69,7 +75,7 @@ func (w *Writer) take() *group {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	g := w.next
-	g.upto = w.ids.before()
+	g.upto = w.ids.reached() // rows get their Seq under the same lock
 	w.next = newGroup()
 	return g
 }
@@ -77,31 +83,15 @@ func (w *Writer) take() *group {
 // prepare makes a batch of a group, or returns nil if there is nothing to write.
 func (w *Writer) prepare(g *group, roll bool) *group {
 	b := &g.batch
-	for _, begin := range b.Begins {
-		w.open.add(begin)
-	}
-	ends := b.Ends[:0]
-	for _, e := range b.Ends {
-		begin := w.open.end(e.Exchange)
-		if begin == nil {
-			w.stats.lost.Add(1) // its begin row was
-			continue
-		}
-		ends = append(ends, e)
-		w.roll.end(begin, e)
-	}
-	b.Ends = ends
+	w.match(b)
 	for _, c := range b.Corrections {
 		w.roll.correct(c)
 	}
-	for r, n := range g.refusals {
-		r.N = n
-		b.Refusals = append(b.Refusals, r)
-	}
+	b.Refusals = w.refusals(g)
 	due := roll || len(w.roll.Hours)+len(w.roll.Slots) >= mostRolled
-	if due && (!w.roll.empty() || len(w.adopt) > 0) {
-		w.roll.Upto = max(w.roll.Upto, g.upto)
-		b.Rolled, b.Adopted, w.adopt = w.roll, w.adopt, nil
+	if due && (!w.roll.empty() || w.options.Heartbeat > 0 && time.Since(w.rolled) >= w.options.Heartbeat) {
+		w.roll.Upto = g.upto
+		b.Rolled = w.roll
 		w.roll, w.rolled = newRoll(&w.names), time.Now()
 	}
 	if g.rows == 0 && b.Rolled == nil && (len(b.Refusals) == 0 || !roll) {
@@ -111,6 +101,42 @@ func (w *Writer) prepare(g *group, roll bool) *group {
 	}
 	b.Slot, b.Number, b.Oldest = w.slot, w.number+1, w.open.oldest()
 	return g
+}
+
+// match finds the exchanges that rows are of. Those whose begin row was lost, or that have ended, are lost, too: what there is of
+// an exchange adds up.
+func (w *Writer) match(b *Batch) {
+	for _, begin := range b.Begins {
+		w.open.add(begin)
+	}
+	stray := func(begin *Begin) bool {
+		if begin == nil {
+			w.stats.lost.Add(1)
+		}
+		return begin == nil
+	}
+	b.Draws = slices.DeleteFunc(b.Draws, func(d *Draw) bool { return stray(w.open.begins[d.Exchange]) })
+	b.Ends = slices.DeleteFunc(b.Ends, func(e *End) bool {
+		begin := w.open.end(e.Exchange)
+		if begin != nil {
+			w.roll.end(begin, e)
+		}
+		return stray(begin)
+	})
+}
+
+// refusals are those of a group. They are kept for ever, so names that callers make up are folded.
+func (w *Writer) refusals(g *group) (list []Refusal) {
+	counts := make(map[Refusal]int64, len(g.refusals))
+	for r, n := range g.refusals {
+		r.Model = w.names.fold(r.Hour, r.Key, "refused", r.Model)
+		counts[r] += n
+	}
+	for r, n := range counts {
+		r.N = n
+		list = append(list, r)
+	}
+	return list
 }
 
 // putBack counts refusals again that were taken out.
@@ -130,7 +156,8 @@ func (w *Writer) putBack(refusals []Refusal) {
 // persist commits a group, however often it takes. It gives up when ctx ends; the group is then kept for finish.
 func (w *Writer) persist(ctx context.Context, g *group) error {
 	for wait := firstRetry; ; wait = min(2*wait, slowRetry) {
-		err := w.try(ctx, g)
+		limit := commitTime + time.Duration(g.rows)*rowTime
+		err := w.attempt(ctx, limit, func(ctx context.Context) error { return w.store.Commit(ctx, &g.batch) })
 		if err == nil {
 			w.recovered()
 			w.number++
@@ -139,12 +166,16 @@ func (w *Writer) persist(ctx context.Context, g *group) error {
 			g.settle()
 			return nil
 		}
-		if ctx.Err() == nil {
+		fenced := errors.Is(err, ErrFenced)
+		if ctx.Err() == nil || fenced {
 			w.stats.failures.Add(1)
 			w.unavailable(err)
 		}
 		if w.options.Serve {
 			g.settle() // nobody is to wait for it
+		}
+		if fenced {
+			return err // for good
 		}
 		select {
 		case <-ctx.Done():
@@ -157,33 +188,21 @@ func (w *Writer) persist(ctx context.Context, g *group) error {
 
 // prune drops a few rows that are too old. Between two commits there is time for that, and more are dropped than come.
 func (w *Writer) prune(ctx context.Context) {
-	if w.options.Keep == 0 || w.failing.Load() != nil || time.Since(w.pruned) < pruneEvery {
+	if w.options.Keep == 0 || ctx.Err() != nil || w.failing.Load() != nil || time.Since(w.pruned) < pruneEvery {
 		return
 	}
-	n, err := w.store.Prune(ctx, time.Now().Add(-w.options.Keep), mostPruned)
+	var n int
+	err := w.attempt(ctx, commitTime, func(ctx context.Context) (err error) {
+		n, err = w.store.Prune(ctx, time.Now().Add(-w.options.Keep), mostPruned)
+		return err
+	})
 	if err != nil && ctx.Err() == nil {
 		w.options.Log.Error("prune ledger", "error", err)
 	}
+	w.recovered() // it may have been silent for long
 	if err != nil || n < mostPruned {
 		w.pruned = time.Now()
 	}
-}
-
-// try makes one attempt. A store that hangs must not hold up the others for ever, and while it does, it cannot be written: who
-// waited for it was told so.
-func (w *Writer) try(ctx context.Context, g *group) error {
-	ctx, cancel := context.WithTimeout(ctx, commitTime)
-	defer cancel()
-	told := make(chan struct{})
-	late := time.AfterFunc(w.options.Patience, func() {
-		defer close(told)
-		w.unavailable(fmt.Errorf("it has not answered for %s", w.options.Patience))
-	})
-	err := w.store.Commit(ctx, &g.batch)
-	if !late.Stop() {
-		<-told // or it could be told after the recovery
-	}
-	return err
 }
 
 // finish writes what is left, for as long as a process that ends has time.
@@ -191,9 +210,15 @@ func (w *Writer) finish(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lastChances)
 	defer cancel()
 	rows, err := 0, error(nil)
+	if w.deaf {
+		err = errDeaf
+	}
 	if g := w.kept; g != nil {
 		w.kept = nil
-		if err = w.persist(ctx, g); err != nil {
+		if err == nil {
+			err = w.persist(ctx, g)
+		}
+		if err != nil {
 			rows += g.rows
 		}
 	}
@@ -217,56 +242,4 @@ func (g *group) settle() {
 	if !g.settled.Swap(true) {
 		close(g.done)
 	}
-}
-
-// unavailable notes that the ledger cannot be written, and says so when that begins. It is called by one goroutine at a time.
-func (w *Writer) unavailable(err error) {
-	if old := w.failing.Load(); old != nil {
-		w.failing.Store(&failure{err: err, since: old.since})
-		return
-	}
-	w.failing.Store(&failure{err: err, since: time.Now()})
-	defer close(*w.alarm.Load())
-	then := "new calls are refused until it can be"
-	if w.options.Serve {
-		then = "calls are served all the same, and what does not fit into memory is not recorded"
-	}
-	w.options.Log.Error("ledger unavailable", "error", err, "then", then)
-}
-
-// recovered notes that the ledger can be written.
-func (w *Writer) recovered() {
-	if f := w.failing.Load(); f != nil {
-		w.newAlarm()
-		w.failing.Store(nil)
-		w.options.Log.Info("ledger available again", "after_ms", time.Since(f.since).Milliseconds(), "lost_rows", w.stats.lost.Load())
-	}
-}
-
-// counters are the writer's own figures.
-type counters struct{ commits, rows, failures, lost atomic.Int64 }
-
-// Stats are figures of a [Writer] since it was opened.
-type Stats struct {
-	Commits  int64         // groups that became durable
-	Rows     int64         // rows in them
-	Failures int64         // commits that failed, each attempt counted
-	Lost     int64         // rows that were not recorded, as memory was full
-	Queued   int           // rows that wait for the next commit
-	Failing  time.Duration // for how long the ledger could not be written; 0: it can be
-}
-
-// Stats returns the figures as they are now.
-func (w *Writer) Stats() Stats {
-	w.mu.Lock()
-	queued := w.next.rows
-	w.mu.Unlock()
-	s := Stats{
-		Commits: w.stats.commits.Load(), Rows: w.stats.rows.Load(), Failures: w.stats.failures.Load(), Lost: w.stats.lost.Load(),
-		Queued: queued,
-	}
-	if f := w.failing.Load(); f != nil {
-		s.Failing = time.Since(f.since)
-	}
-	return s
 }

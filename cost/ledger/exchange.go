@@ -14,7 +14,8 @@ type Series struct {
 	Upstream string
 }
 
-// Budget is the counter of one limit: its name, as the limiter knows it, and its unit.
+// Budget is the counter of one limit: its name, as the limiter knows it, and its unit. Names that are no good for a ledger are
+// changed, see [BudgetName].
 type Budget struct{ Name, Unit string }
 
 // Charge is what an exchange takes from one budget, in the budget's unit.
@@ -94,6 +95,7 @@ func (x *Exchange) Crash() *End {
 		end.Cost = cost.NanoUSD(saturatingAdd(int64(end.Cost), int64(d.Reserved)))
 		end.Charges = addCharges(end.Charges, d.Charges)
 	}
+	end.bound()
 	return end
 }
 

@@ -15,10 +15,15 @@ type ID int64
 // Slots is how many writers can share a ledger: slots are numbered from 0 on.
 const Slots = 1 << slotBits
 
-const slotBits = 10
+const (
+	slotBits  = 10
+	lastMicro = 1<<(63-slotBits) - 1
+)
 
-// At is the smallest ID of an instant, to compare others with.
-func At(t time.Time) ID { return ID(max(0, t.UnixMicro()) << slotBits) }
+// At is the smallest ID of an instant, to compare others with. Instants that no ID can be of are as the nearest that one can.
+func At(t time.Time) ID {
+	return ID(min(max(0, t.UnixMicro()), lastMicro) << slotBits)
+}
 
 // Time is the instant the ID was made at, to the microsecond.
 func (id ID) Time() time.Time { return time.UnixMicro(int64(id) >> slotBits) }
@@ -88,9 +93,10 @@ func (s *IDs) Next() ID {
 	return ID(s.last<<slotBits | int64(s.slot))
 }
 
-// before is an ID that none made from now on is smaller than.
-func (s *IDs) before() ID {
+// reached is an ID that all made from now on are larger than.
+func (s *IDs) reached() ID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.last = max(time.Now().UnixMicro(), s.last)
 	return ID(s.last<<slotBits | int64(s.slot))
 }

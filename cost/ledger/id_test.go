@@ -42,3 +42,13 @@ func TestWhatIsNoID(t *testing.T) {
 		}
 	}
 }
+
+func TestInstantsThatNoIDCanBeOf(t *testing.T) {
+	now, end := ledger.At(time.Now()), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+	if first, last := ledger.At(time.Time{}), ledger.At(end); first != 0 || last <= now || ledger.At(time.Unix(1<<40, 0)) != last {
+		t.Errorf("ids of the year 1, of now and of the year 9999 are %d, %d and %d", first, now, last)
+	}
+	if got := ledger.At(time.Date(2255, 1, 1, 0, 0, 0, 0, time.UTC)); got.Time().UTC().Year() != 2255 {
+		t.Errorf("an id of 2255 says %v", got.Time())
+	}
+}

@@ -1,6 +1,13 @@
 package ledger
 
-import "container/heap"
+import (
+	"container/heap"
+	"maps"
+	"slices"
+)
+
+// mostEnded bounds how many exchanges that have ended are kept for one that has not.
+const mostEnded = 1000
 
 // openSet holds the exchanges that have begun and not ended, and knows the oldest of them.
 type openSet struct {
@@ -21,6 +28,10 @@ func (s *openSet) add(b *Begin) {
 func (s *openSet) end(id ID) *Begin {
 	b := s.begins[id]
 	delete(s.begins, id)
+	if len(s.ids) > 2*len(s.begins)+mostEnded { // one that never ends would keep all of them
+		s.ids = slices.AppendSeq(s.ids[:0], maps.Keys(s.begins))
+		heap.Init(&s.ids)
+	}
 	return b
 }
 

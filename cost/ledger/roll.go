@@ -56,6 +56,14 @@ func (s *Sums) add(u cost.Usage, price cost.NanoUSD) {
 	s.Cost = cost.NanoUSD(saturatingAdd(int64(s.Cost), int64(price)))
 }
 
+// Negated is what takes s off again when it is added.
+func (s Sums) Negated() Sums {
+	return Sums{
+		-s.Requests, -s.Failed, -s.Unreported, -s.Counted, -s.Retries, -s.Input, -s.CachedInput, -s.CacheWrite, -s.Output, -s.Reasoning,
+		-s.Images, -s.Milliseconds, -s.Characters, -s.Cost,
+	}
+}
+
 // SumsOf is what one exchange comes to that has ended.
 func SumsOf(b *Begin, e *End) Sums {
 	s := Sums{Requests: 1}
@@ -89,6 +97,10 @@ func (s *Sums) basis(of string, n int64) {
 
 // SlotLength is how long a slot is. Every time zone in use has its midnights where one begins.
 const SlotLength = 15 * time.Minute
+
+// SlotsKept is for how long slots are told apart: more than twice as long as the longest period of a budget, 366 days. What is
+// older counts for budgets that have no period only, and stores may sum it up.
+const SlotsKept = 800 * 24 * time.Hour
 
 // Slot names the sum of what one budget was charged in a quarter of an hour.
 type Slot struct {

@@ -3,22 +3,25 @@ package ledger
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
 // Store keeps the rows of a ledger. Its methods may be called from any number of goroutines, those that write from one at a
 // time.
 type Store interface {
-	// Resume takes a writer's slot and tells what that writer's last life left behind, and what writers left that are no
-	// longer alive. The slot is the store's until Close.
+	// Resume takes a writer's slot, which is the store's until Close, and tells what that slot's last life left behind. Of what
+	// other writers leave that die, the store itself takes care.
 	Resume(ctx context.Context) (*Past, error)
 	// Commit writes a batch, all of it or nothing, and returns when it is durable. A batch with the number of one that was
-	// committed already changes nothing, so a commit whose outcome is unknown can be tried again.
+	// committed already changes nothing, so a commit whose outcome is unknown can be tried again. The error matches [ErrFenced]
+	// once somebody else has taken the slot; nothing of the batch is written then, nor ever will be.
 	Commit(ctx context.Context, b *Batch) error
 	// Prune drops at most that many of the oldest exchanges that ended before an instant and are in the sums, and returns how
-	// many it dropped.
+	// many it dropped. Notices of periods that have ended long ago go, too, sooner or later.
 	Prune(ctx context.Context, before time.Time, most int) (int, error)
-	// Snapshot reads the ledger as it is at one instant. Close it.
+	// Snapshot reads the ledger as it is when it returns, until the snapshot is closed or ctx ends. Close it in any case: as
+	// long as it is open, the store cannot give back the room of what was written since.
 	Snapshot(ctx context.Context) (Snapshot, error)
 	Close() error
 }
@@ -27,6 +30,9 @@ type Store interface {
 var (
 	// ErrLocked says that another process writes to the ledger.
 	ErrLocked = errors.New("another process writes to this ledger")
+	// ErrFenced says that this process was taken for dead: what it had begun has been charged as if it had crashed. It
+	// matches ErrLocked, too.
+	ErrFenced = fmt.Errorf("%w: it took this one for dead, after a long silence; restart this one", ErrLocked)
 	// ErrCorrupt says that what should be a ledger cannot be read as one. It is never replaced by a new one.
 	ErrCorrupt = errors.New("this is no ledger, or a damaged one")
 	// ErrNewer says that a newer program has written the ledger.
@@ -36,18 +42,17 @@ var (
 // Past is what a writer finds when it starts.
 type Past struct {
 	Slot       int
-	Batch      int64        // number of the last batch committed for that slot
+	Batch      int64        // the next batch's number is one more; no batch of the slot's earlier lives had it
 	Last       ID           // the largest ID in the ledger
-	Dead       []int        // slots of writers that are no longer alive, but this one's
-	Tail       []Exchange   // ended, and not in the sums yet, of this slot and those of the dead
+	Tail       []Exchange   // ended, and not in the sums yet
 	Corrected  []Correction // likewise
-	Unfinished []Exchange   // begun and never ended, by writers that are no longer alive
+	Unfinished []Exchange   // begun and never ended
 }
 
 // Batch is what one commit writes.
 type Batch struct {
 	Slot        int
-	Number      int64 // one more than the last
+	Number      int64 // one more than the last, which says in which of the slot's lives, too
 	Begins      []*Begin
 	Draws       []*Draw
 	Ends        []*End // in the order of their Seq
@@ -57,7 +62,6 @@ type Batch struct {
 	Notices     []Notice
 	Oldest      ID    // of this writer's exchanges that are open after this batch; 0: there is none
 	Rolled      *Roll // what is added to the sums; nil: nothing
-	Adopted     []int // slots of dead writers, of whose rows the last are in Rolled, and whose open exchanges are in Ends
 }
 
 // Notice says that somebody was told, once in a period, how much of a budget is used.
@@ -67,21 +71,22 @@ type Notice struct {
 	At     string // "80%"
 }
 
-// Snapshot reads a ledger. It is for one goroutine.
+// Snapshot reads a ledger. It is for one goroutine, and what is called for each row must not use it.
 type Snapshot interface {
 	// Hours reads the hourly sums of exchanges that began from one instant up to another, both at full hours, with what is not
-	// in the store's own sums yet. Names that are not wanted are empty, and the sums go over all of them.
+	// in the store's own sums yet. Names that are not wanted are empty, and the sums go over all of them. There may be several
+	// for the same names, to be added up.
 	Hours(ctx context.Context, q HourQuery, each func(Hour, Sums) error) error
 	// Refusals reads those of the same hours.
 	Refusals(ctx context.Context, from, to time.Time, each func(Refusal) error) error
 	// Spends reads what budgets were charged. Exchanges that never ended count as reserved.
 	Spends(ctx context.Context, wants []Want, each func(i int, at time.Time, n int64) error) error
 	// Slots reads the sums that are kept of what budgets were charged in an interval, with what is not in the store's own
-	// sums yet.
+	// sums yet. There may be several for the same slot, to be added up. What is older than 100 days is in one, at 0.
 	Slots(ctx context.Context, from, to time.Time, each func(Slot, int64) error) error
-	// Ended reads the exchanges whose end rows were recorded in an interval, in that order.
+	// Ended reads the exchanges whose end rows were recorded in an interval, in that order, without their draws.
 	Ended(ctx context.Context, from, to time.Time, each func(*Exchange) error) error
-	// Began reads the exchanges that began in an interval, in that order.
+	// Began reads the exchanges that began in an interval, in that order, without their draws.
 	Began(ctx context.Context, from, to time.Time, each func(*Exchange) error) error
 	// Corrections reads those of the exchanges that began in an interval.
 	Corrections(ctx context.Context, from, to time.Time, each func(*Correction) error) error
@@ -89,11 +94,23 @@ type Snapshot interface {
 	Find(ctx context.Context, id ID) (*Exchange, error)
 	// Unfinished reads the exchanges that have no end row.
 	Unfinished(ctx context.Context) ([]Exchange, error)
+	// Strays reads the rows that belong to nothing. There are none in a ledger that is whole.
+	Strays(ctx context.Context, each func(Stray) error) error
+	// Price reads the card of a version of a price, "" if there is none.
+	Price(ctx context.Context, version string) (card string, err error)
 	// Kept is the instant from which on the rows of all exchanges are kept that ended.
 	Kept(ctx context.Context) (time.Time, error)
 	// Notices reads all that are kept.
 	Notices(ctx context.Context) ([]Notice, error)
 	Close() error
+}
+
+// Stray is a row that belongs to nothing: the end, draw or correction of an exchange without a begin row, or a correction of one
+// that has no end.
+type Stray struct {
+	Row      string // "end", "draw" or "correction"
+	Exchange ID     // that it should belong to
+	Seq      ID     // the row's own; that of a draw is 0
 }
 
 // HourQuery says which hourly sums are wanted.
@@ -102,11 +119,15 @@ type HourQuery struct {
 
 	// What the sums are to be told apart by.
 	Hour, Series, Model, Label bool
+	Day                        *time.Location // by day of that zone rather than by hour, see [DayOf]; nil: not so
 }
 
 // Only returns h without the names that are not wanted.
 func (q HourQuery) Only(h Hour) Hour {
-	if !q.Hour {
+	switch {
+	case q.Day != nil:
+		h.Start, _ = DayOf(h.Start, q.Day)
+	case !q.Hour:
 		h.Start = 0
 	}
 	if !q.Series {

@@ -23,6 +23,7 @@ type Options struct {
 	Late       time.Duration // how long a row waits for others that nobody waits for; zero means 20 ms
 	Patience   time.Duration // how long a ticket waits; zero means 5 s
 	RollEvery  time.Duration // how long the sums may be behind the rows; zero means a second
+	Heartbeat  time.Duration // how long a writer stays silent that has nothing to write; zero means for ever. Where several write, those that are silent for long are taken for dead
 	Keep       time.Duration // rows of exchanges that ended longer ago are dropped; zero means never
 	Log        *slog.Logger  // nil: nothing is logged
 }
@@ -47,8 +48,9 @@ type Writer struct {
 	rolled time.Time
 	pruned time.Time // when there was last nothing to drop
 	names  names
-	adopt  []int  // slots of dead writers
+	told   adopted
 	kept   *group // that could not be written before Run was told to end
+	deaf   bool   // the store is not to be called again
 
 	failing atomic.Pointer[failure]
 	alarm   atomic.Pointer[chan struct{}] // closed when the ledger begins to fail, and then replaced
@@ -66,7 +68,7 @@ type group struct {
 	batch    Batch
 	refusals map[Refusal]int64 // by all but their number
 	rows     int
-	upto     ID            // no row in a later group has a smaller Seq; set when the group is closed
+	upto     ID            // later rows have a larger Seq
 	done     chan struct{} // closed when the group is durable
 	settled  atomic.Bool   // done is closed
 }
@@ -106,7 +108,7 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 		w.open.add(&x.Begin)
 		w.End(x.Crash())
 	}
-	if w.adopt = past.Dead; len(w.adopt) > 0 || !w.roll.empty() {
+	if !w.roll.empty() {
 		w.rolled = time.Time{} // at once
 		rouse(w.wake)
 	}
@@ -186,11 +188,13 @@ func (w *Writer) Refused(key, model, code string) {
 
 // Price records what a version of a price is.
 func (w *Writer) Price(card PriceCard) {
+	card.Version, card.Card = clean(card.Version), valid(card.Card)
 	w.queue(w.later, false, func(g *group) { g.batch.Prices = append(g.batch.Prices, card) })
 }
 
 // Notify records that somebody was told.
 func (w *Writer) Notify(n Notice) Ticket {
+	n.Budget, n.At = BudgetName(n.Budget), clean(n.At)
 	return w.queue(w.later, false, func(g *group) { g.batch.Notices = append(g.batch.Notices, n) })
 }
 

@@ -66,7 +66,7 @@ func amount(w word) (n int64, dollars bool, err *Error) {
 	case strings.HasPrefix(s, "-") || strings.HasPrefix(s, "$-") || strings.HasPrefix(s, "−"):
 		return 0, false, fail(w, "write a positive amount; "+amountHelp, "%s is negative", quote(s))
 	case strings.HasPrefix(s, "+"):
-		return 0, false, fail(w, "leave the sign out; "+amountHelp, "%s is not an amount", quote(s))
+		return 0, false, fail(w, "leave the sign out; what raises a limit for a while stands under `extra` of its key", "%s is not an amount", quote(s))
 	case strings.HasPrefix(s, "$"):
 		dollars, s = true, s[1:]
 	}

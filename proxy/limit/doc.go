@@ -20,6 +20,13 @@
 //	        per request, in total, at once
 //	DATE    2027-01-31
 //
+// What raises a limit for a while is a sentence, too, an Extra:
+//
+//	+$20 until 2027-01-31                  raises the key's one calendar or total limit in dollars
+//	+1m tokens each month until 2027-01-31 on gpt-5*
+//
+//	+AMOUNT [UNIT] [each PERIOD | in total] until DATE [on MODEL-GLOB…]
+//
 // The same sentence is what people write in the configuration and what they read
 // in a refusal, so a Limit keeps the words it was written in (Text), has one
 // canonical spelling (String), an explanation (Plain) and a name for the counter

@@ -26,23 +26,10 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		l, err := limit.Parse(s, zone)
 		if err != nil {
-			e, ok := errors.AsType[*limit.Error](err)
-			if !ok || e.Msg == "" || e.Fix == "" {
-				t.Fatalf("%q: the error is not one with a message and a fix: %#v", s, err)
-			}
-			if e.Offset < 0 || e.Length < 0 || e.Offset+e.Length > len(s) {
-				t.Fatalf("%q: points outside: offset %d length %d", s, e.Offset, e.Length)
-			}
-			if utf8.ValidString(s) && !utf8.ValidString(e.Error()) {
-				t.Fatalf("%q: the message is not UTF-8: %q", s, e.Error())
-			}
-			if fix, found := strings.CutPrefix(e.Fix, "write `"); found && strings.Count(fix, "`") == 1 && !strings.HasPrefix(fix, "until") {
-				if fix = strings.TrimSuffix(fix, "`"); strings.Count(fix, " ") > 3 {
-					if _, err := limit.Parse(fix, zone); err != nil {
-						t.Fatalf("%q: proposes %q, which is refused: %v", s, fix, err)
-					}
-				}
-			}
+			soundError(t, s, err, func(fix string) error {
+				_, err := limit.Parse(fix, zone)
+				return err
+			})
 			return
 		}
 		again, err := limit.Parse(l.String(), zone)
@@ -57,4 +44,26 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q is not sound: %+v", s, l)
 		}
 	})
+}
+
+// soundError checks the error that refuses s; parse is what refused it.
+func soundError(t *testing.T, s string, err error, parse func(fix string) error) {
+	t.Helper()
+	e, ok := errors.AsType[*limit.Error](err)
+	if !ok || e.Msg == "" || e.Fix == "" {
+		t.Fatalf("%q: the error is not one with a message and a fix: %#v", s, err)
+	}
+	if e.Offset < 0 || e.Length < 0 || e.Offset+e.Length > len(s) {
+		t.Fatalf("%q: points outside: offset %d length %d", s, e.Offset, e.Length)
+	}
+	if utf8.ValidString(s) && !utf8.ValidString(e.Error()) {
+		t.Fatalf("%q: the message is not UTF-8: %q", s, e.Error())
+	}
+	if fix, found := strings.CutPrefix(e.Fix, "write `"); found && strings.Count(fix, "`") == 1 && !strings.HasPrefix(fix, "until") {
+		if fix = strings.TrimSuffix(fix, "`"); strings.Count(fix, " ") > 3 {
+			if err := parse(fix); err != nil {
+				t.Fatalf("%q: proposes %q, which is refused: %v", s, fix, err)
+			}
+		}
+	}
 }

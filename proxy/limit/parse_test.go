@@ -98,6 +98,7 @@ func TestMistakesComeWithTheSentenceToWrite(t *testing.T) {
 		"200k tokens per minute burst 600k":   "200k tokens per minute, burst 600k",
 		"200k tokens per minute, burst of 1m": "200k tokens per minute, burst 1m",
 		"200k tokens per minute, shadow":      "200k tokens per minute, observe only",
+		"$10/day until 2027-01-31":            "$10 each day, until 2027-01-31",
 		"200k tpm on openai/gpt-5*":           "200k tokens per minute on openai/gpt-5*",
 		"200k tpm for gpt-5*":                 "200k tokens per minute on gpt-5*",
 		"up to 200k tokens per minute":        "200k tokens per minute",

@@ -29,12 +29,17 @@ func (l Limit) String() string {
 // observing and end date are left out, so changing them keeps what was consumed.
 func (l Limit) ID() string {
 	id := l.Unit.String() + " " + l.whenWords()
-	if len(l.Models) > 0 {
-		models := slices.Clone(l.Models)
-		slices.Sort(models)
-		id += " on " + strings.Join(slices.Compact(models), " ")
+	if models := scope(l.Models); len(models) > 0 {
+		id += " on " + strings.Join(models, " ")
 	}
 	return id
+}
+
+// scope is a list of models in the one order that says the same.
+func scope(models []string) []string {
+	models = slices.Clone(models)
+	slices.Sort(models)
+	return slices.Compact(models)
 }
 
 // Plain explains the limit in words: "at most 600k tokens at once, then 200k tokens per minute".

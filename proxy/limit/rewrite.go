@@ -21,8 +21,9 @@ func rewrite(sentence string) string {
 		}
 		models := false
 		for _, w := range part {
-			if models && !w.is("burst") && !w.is("observe") && !w.is("until") {
-				out = append(out, w.text) // model names are left alone
+			name := models && !w.is("burst") && !w.is("observe") && !w.is("until")
+			if _, day := date(w.text, nil); name || day {
+				out = append(out, w.text) // model names and dates are left alone
 				continue
 			}
 			models = w.is("on") || w.is("for")

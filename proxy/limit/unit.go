@@ -30,7 +30,7 @@ func unit(after word, words []word, end int) (Unit, []word, *Error) {
 		if len(words) < 2 || !words[1].is("input") {
 			return 0, nil, fail(w, "write `uncached input tokens`", "%s is not a unit", quote(w.text))
 		}
-	case w.oneOf("per", "in", "each", "at") >= 0:
+	case w.oneOf("per", "in", "each", "at", "until") >= 0:
 		return 0, nil, &Error{Offset: after.off, Length: len(after.text), Msg: "the amount has no unit", Fix: which}
 	default:
 		return 0, nil, fail(w, which, "%s is not a unit", quote(w.text))

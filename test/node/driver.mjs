@@ -55,6 +55,9 @@ const scenarios = {
     for await (const m of client.models.list()) names.push(m.id);
     return { names };
   },
+  async usage() {
+    return { budgets: (await client.get('/usage')).budgets };
+  },
 };
 
 let result = {};

@@ -12,7 +12,7 @@ import (
 // Backup copies the ledger at path into a new file, as it is at one instant, while another process may write to it. The copy is a
 // ledger of its own, whole or not there. A file of that name that is there already is left alone.
 func Backup(ctx context.Context, path, to string) error {
-	if err := check(ctx, path); err != nil {
+	if err := check(ctx, path, true); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {

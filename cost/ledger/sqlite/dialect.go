@@ -12,24 +12,37 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/cost/ledger/sqlstore"
 )
 
 // dialect is SQLite's way, for one file.
 type dialect struct {
 	path string
 	held *fileLock // nil: to read only
+	file os.FileInfo
 }
 
 // Numbered reports false: SQLite takes question marks.
 func (dialect) Numbered() bool { return false }
 
-// Claim gives the one slot there is to whoever has the lock. Whoever had it before is dead.
-func (d dialect) Claim(context.Context, *sql.DB) (slot int, dead []int, err error) {
-	if d.held == nil {
-		return 0, nil, errors.New("BUG: a ledger that was opened to read is to be written")
+// Prepares reports false: the driver does not.
+func (dialect) Prepares() bool { return false }
+
+// Present looks whether the file at path is still the one that was opened. One that was removed or replaced takes rows all the
+// same, and they are gone with the process.
+func (d dialect) Present() error {
+	now, err := os.Stat(d.path)
+	if err == nil && !os.SameFile(now, d.file) {
+		err = errors.New("it was replaced by another file")
 	}
-	return 0, []int{0}, nil
+	if err != nil {
+		return fmt.Errorf("the ledger that was opened at %s is there no longer (%w): put it back if you can, and start this program again", d.path, err)
+	}
+	return nil
 }
+
+// Pace is none: whoever has the lock is the only one.
+func (dialect) Pace() sqlstore.Pace { return sqlstore.Pace{} }
 
 // Reading is a transaction that reads, which SQLite isolates as it is.
 func (dialect) Reading() *sql.TxOptions { return nil }

@@ -2,14 +2,11 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"embed"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -32,6 +29,7 @@ const application = 0x746b6661
 // store is closed, no other process can open it so: the error matches [ledger.ErrLocked]. A file that is there and is no
 // ledger is left alone: the error matches [ledger.ErrCorrupt].
 func Open(ctx context.Context, path string) (*sqlstore.Store, error) {
+	path = follow(path)
 	held, err := lock(path)
 	if err != nil {
 		return nil, err
@@ -61,12 +59,17 @@ func open(ctx context.Context, path string, held *fileLock) (*sqlstore.Store, er
 		write.Close()
 		return nil, err
 	}
-	return sqlstore.New(dialect{path, held}, write, read), nil
+	file, err := os.Stat(path)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), write.Close(), read.Close())
+	}
+	return sqlstore.New(dialect{path, held, file}, write, read), nil
 }
 
 // OpenReader opens the ledger at path to read, whether or not another process writes to it.
 func OpenReader(ctx context.Context, path string) (*sqlstore.Store, error) {
-	if err := check(ctx, path); err != nil {
+	path = follow(path)
+	if err := check(ctx, path, true); err != nil {
 		return nil, err
 	}
 	read, err := connect(path, true)
@@ -76,14 +79,33 @@ func OpenReader(ctx context.Context, path string) (*sqlstore.Store, error) {
 	return sqlstore.New(dialect{path: path}, read, read), nil
 }
 
+// follow returns the file that a name leads to, there or not: its lock and its log are beside the file, whatever it is called.
+func follow(path string) string {
+	for range 40 { // as many as systems follow themselves
+		target, err := os.Readlink(path)
+		if err != nil {
+			break // it is no link
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return path
+}
+
 // connect opens the file. Every commit is on the disk when it returns: synchronous=FULL waits for the write-ahead log.
 func connect(path string, reading bool) (*sql.DB, error) {
-	options := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(wal)", "synchronous(full)", "temp_store(memory)", "cache_size(-16000)"}}
+	// Locks are to outlast that somebody in this process reads the file otherwise, as checkHeader does. Where there are none of
+	// that kind, the usual ones serve.
+	_, _ = sqlite.OFDLocking(true)
+	options := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(wal)", "synchronous(full)", "journal_size_limit(8388608)", "temp_store(memory)", "cache_size(-16000)"}}
 	if reading {
 		options = url.Values{"_pragma": {"busy_timeout(10000)", "query_only(1)", "temp_store(memory)", "cache_size(-16000)"}}
 	} else {
 		options.Set("_txlock", "immediate")
 	}
+	options.Set("mode", "rw") // it is there, or nothing is
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+options.Encode())
 	if err != nil {
 		return nil, fmt.Errorf("open ledger %s: %w", path, err)
@@ -98,7 +120,7 @@ func connect(path string, reading bool) (*sql.DB, error) {
 // be full, there is no ledger rather than half of one.
 func ensure(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return check(ctx, path)
+		return check(ctx, path, false)
 	}
 	for _, left := range []string{"-wal", "-shm", "-journal"} {
 		if _, err := os.Stat(path + left); err == nil {
@@ -151,7 +173,7 @@ func syncDir(path string) error {
 }
 
 // check reports what is wrong with a file that should be a ledger. It changes nothing.
-func check(ctx context.Context, path string) error {
+func check(ctx context.Context, path string, reading bool) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -163,8 +185,8 @@ func check(ctx context.Context, path string) error {
 	case info.Size() == 0:
 		return fmt.Errorf("open ledger %s: %w: the file is empty. If there never was a ledger, remove it; else restore it from a backup", path, ledger.ErrCorrupt)
 	}
-	if err := checkHeader(path); err != nil {
-		return fmt.Errorf("open ledger %s: %w", path, err)
+	if err := checkHeader(path, info.Size(), reading); err != nil {
+		return err
 	}
 	db, err := connect(path, true)
 	if err != nil {
@@ -175,32 +197,14 @@ func check(ctx context.Context, path string) error {
 	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return fmt.Errorf("open ledger %s: %w", path, explain(path, err))
 	}
-	if newest := len(sqlstore.Migrations(migrations, "migrations")); version > newest {
-		return fmt.Errorf("open ledger %s: %w: its schema has version %d, and the newest known here is %d", path, ledger.ErrNewer, version, newest)
+	if version > newest() {
+		return newer(path, version)
 	}
 	return nil
 }
 
-// checkHeader looks at how the file begins, see "The Database Header" of SQLite's file format. SQLite itself would replay a log
-// that lies beside into whatever is there, and remove the log.
-func checkHeader(path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	var header [100]byte
-	if n, err := io.ReadFull(file, header[:]); err != nil && n == 0 {
-		return err
-	}
-	if !bytes.HasPrefix(header[:], []byte("SQLite format 3\x00")) {
-		return fmt.Errorf("%w: %s is left as it is, with what lies beside it; restore them from a backup, or move them away to begin a new ledger, with budgets as if nothing had been spent", ledger.ErrCorrupt, path)
-	}
-	if binary.BigEndian.Uint32(header[68:]) != application {
-		return fmt.Errorf("%w: it is another program's database; name another file", ledger.ErrCorrupt)
-	}
-	return nil
-}
+// newest is the version of the schema as of this program.
+func newest() int { return len(sqlstore.Migrations(migrations, "migrations")) }
 
 // explain says what a person can do about an error of SQLite's.
 func explain(path string, err error) error {
@@ -213,6 +217,10 @@ func explain(path string, err error) error {
 		return fmt.Errorf("%w: %s is left as it is; restore it from a backup, or move it away to begin a new ledger, with budgets as if nothing had been spent: %w", ledger.ErrCorrupt, path, err)
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("the disk of %s is full: %w", path, err)
+	case sqlite3.SQLITE_IOERR:
+		return fmt.Errorf("%s cannot be read or written, for its disk fails, or there is a limit on the size of files: %w", path, err)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("another program writes to %s, as a shell of SQLite's does in the middle of a transaction; end it: %w", path, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return fmt.Errorf("%s, its directory and %s-wal must be writable: %w", path, filepath.Base(path), err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -15,7 +14,7 @@ const (
 	beginColumns      = "id, series, model, label, retry, stream, estimate, input, output, other, reserved, price, charges"
 	drawColumns       = "id, step, input, output, other, reserved, charges"
 	endColumns        = "seq, id, status, ending, basis, served, input, cached, cache_write, output, reasoning, other, cost, took, first_token, upstream_id, charges"
-	correctionColumns = "seq, id, was, basis, input, cached, cache_write, output, reasoning, other, cost, charges, reason"
+	correctionColumns = "seq, id, series, model, served, label, was, basis, input, cached, cache_write, output, reasoning, other, cost, charges, reason"
 	sumColumns        = "requests, failed, unreported, counted, retries, input, cached, cache_write, output, reasoning, images, milliseconds, characters, cost"
 	hourColumns       = "hour, series, model, served, label, " + sumColumns
 )
@@ -25,6 +24,9 @@ const keep = "ON CONFLICT DO NOTHING"
 
 // Commit writes a batch.
 func (s *Store) Commit(ctx context.Context, b *ledger.Batch) error {
+	if err := s.dialect.Present(); err != nil {
+		return fmt.Errorf("write ledger: %w", err)
+	}
 	return s.transact(ctx, "write ledger", func(t *tx) error {
 		rolled := int64(0)
 		if b.Rolled != nil {
@@ -40,13 +42,7 @@ func (s *Store) Commit(ctx context.Context, b *ledger.Batch) error {
 		} else if n == 0 {
 			return t.committedBefore(ctx, b)
 		}
-		if err := t.intern(ctx, b); err != nil {
-			return err
-		}
-		if err := t.rows(ctx, b); err != nil {
-			return err
-		}
-		return t.sums(ctx, b)
+		return t.write(ctx, b)
 	})
 }
 
@@ -56,10 +52,24 @@ func (t *tx) committedBefore(ctx context.Context, b *ledger.Batch) error {
 	if err := t.queryRow(ctx, `SELECT batch FROM writers WHERE slot = ?`, b.Slot).Scan(&last); err != nil {
 		return fmt.Errorf("find writer %d: %w", b.Slot, err)
 	}
-	if last != b.Number {
-		return fmt.Errorf("%w: batch %d of writer %d follows batch %d", ledger.ErrLocked, b.Number, b.Slot, last)
+	switch {
+	case last == b.Number:
+		return nil
+	case lifeOf(last) > lifeOf(b.Number):
+		return fmt.Errorf("%w (it had slot %d)", ledger.ErrFenced, b.Slot)
 	}
-	return nil
+	return fmt.Errorf("%w: batch %d of writer %d does not follow batch %d; if the ledger was restored from a backup, restart this process", ledger.ErrLocked, b.Number, b.Slot, last)
+}
+
+// write writes all of a batch.
+func (t *tx) write(ctx context.Context, b *ledger.Batch) error {
+	if err := t.intern(ctx, b); err != nil {
+		return err
+	}
+	if err := t.rows(ctx, b); err != nil {
+		return err
+	}
+	return t.sums(ctx, b)
 }
 
 // rows writes the rows of a batch.
@@ -83,16 +93,16 @@ func (t *tx) rows(ctx context.Context, b *ledger.Batch) error {
 	corrections := newBulk("corrections", correctionColumns, keep, len(b.Corrections))
 	for _, r := range b.Corrections {
 		u := r.Usage
-		corrections.add(int64(r.Seq), int64(r.Exchange), r.Was, r.Basis,
+		corrections.add(int64(r.Seq), int64(r.Exchange), t.series(r.Series), r.Model, r.Served, r.Label, r.Was, r.Basis,
 			u.Input, u.CachedInput, u.CacheWrite, u.Output, u.Reasoning, otherOf(u, true),
 			int64(r.Cost), t.chargesOf(r.Charges), r.Reason)
 	}
 	refusals := newBulk("refusals", "hour, key_name, model, code, n", "ON CONFLICT (hour, key_name, model, code) DO UPDATE SET n = refusals.n + excluded.n", len(b.Refusals))
-	for _, r := range b.Refusals {
+	for _, r := range slices.SortedFunc(slices.Values(b.Refusals), byNames) {
 		refusals.add(r.Hour, r.Key, r.Model, r.Code, r.N)
 	}
 	notices := newBulk("notices", "budget, ends, threshold", keep, len(b.Notices))
-	for _, n := range b.Notices {
+	for _, n := range slices.SortedFunc(slices.Values(b.Notices), byNotice) {
 		notices.add(n.Budget, n.Period, n.At)
 	}
 	for _, table := range []*bulk{begins, draws, ends, corrections, refusals, notices} {
@@ -101,40 +111,4 @@ func (t *tx) rows(ctx context.Context, b *ledger.Batch) error {
 		}
 	}
 	return nil
-}
-
-// sums adds to the sums what is rolled up.
-func (t *tx) sums(ctx context.Context, b *ledger.Batch) error {
-	if b.Rolled == nil {
-		return nil
-	}
-	for _, slot := range b.Adopted {
-		if _, err := t.exec(ctx, `UPDATE writers SET oldest = 0, rolled = ? WHERE slot = ?`, int64(b.Rolled.Upto), slot); err != nil {
-			return err
-		}
-	}
-	hours := newBulk("hours", hourColumns, "ON CONFLICT (hour, series, model, served, label) DO UPDATE SET "+added("hours", sumColumns), len(b.Rolled.Hours))
-	for h, s := range b.Rolled.Hours {
-		hours.add(h.Start, t.series(h.Series), h.Model, h.Served, h.Label, s.Requests, s.Failed, s.Unreported, s.Counted, s.Retries,
-			s.Input, s.CachedInput, s.CacheWrite, s.Output, s.Reasoning, s.Images, s.Milliseconds, s.Characters, int64(s.Cost))
-	}
-	spent := newBulk("spent", "budget, slot, n", "ON CONFLICT (budget, slot) DO UPDATE SET n = spent.n + excluded.n", len(b.Rolled.Slots))
-	for s, n := range b.Rolled.Slots {
-		spent.add(t.budget(s.Budget), s.Start, n)
-	}
-	for _, table := range []*bulk{hours, spent} {
-		if err := table.flush(ctx, t); err != nil {
-			return fmt.Errorf("%s: %w", table.table, err)
-		}
-	}
-	return nil
-}
-
-// added is the assignment that adds columns to those of a row that is there.
-func added(table, columns string) string {
-	var out []string
-	for c := range strings.SplitSeq(columns, ", ") {
-		out = append(out, c+" = "+table+"."+c+" + excluded."+c)
-	}
-	return strings.Join(slices.Clip(out), ", ")
 }

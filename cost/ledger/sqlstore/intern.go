@@ -2,7 +2,9 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
 )
@@ -33,56 +35,70 @@ func (n *interned) take(fresh interned) {
 
 // intern gives numbers to whatever a batch speaks of.
 func (t *tx) intern(ctx context.Context, b *ledger.Batch) error {
-	charged := func(list []ledger.Charge) error {
+	n := t.unknown(b)
+	for _, s := range slices.SortedFunc(maps.Keys(n.series), bySeries) {
+		if err := t.internSeries(ctx, s); err != nil {
+			return fmt.Errorf("series: %w", err)
+		}
+	}
+	for _, b := range slices.SortedFunc(maps.Keys(n.budgets), byBudget) {
+		if err := t.internBudget(ctx, b); err != nil {
+			return fmt.Errorf("budgets: %w", err)
+		}
+	}
+	if err := t.internPrices(ctx, b.Prices); err != nil {
+		return fmt.Errorf("prices: %w", err)
+	}
+	return nil
+}
+
+// unknown is what has no number yet.
+type unknown struct {
+	series  map[ledger.Series]bool
+	budgets map[ledger.Budget]bool
+}
+
+// unknown finds what a batch speaks of that has no number yet.
+func (t *tx) unknown(b *ledger.Batch) unknown {
+	n := unknown{map[ledger.Series]bool{}, map[ledger.Budget]bool{}}
+	series := func(s ledger.Series) {
+		if t.series(s) == 0 {
+			n.series[s] = true
+		}
+	}
+	charged := func(list []ledger.Charge) {
 		for _, c := range list {
-			if err := t.internBudget(ctx, c.Budget); err != nil {
-				return err
+			if t.budget(c.Budget) == 0 {
+				n.budgets[c.Budget] = true
 			}
 		}
-		return nil
 	}
-	for _, begin := range b.Begins {
-		if err := t.internSeries(ctx, begin.Series); err != nil {
-			return err
-		}
-		if err := charged(begin.Charges); err != nil {
-			return err
-		}
+	for _, r := range b.Begins {
+		series(r.Series)
+		charged(r.Charges)
 	}
-	for _, d := range b.Draws {
-		if err := charged(d.Charges); err != nil {
-			return err
-		}
+	for _, r := range b.Draws {
+		charged(r.Charges)
 	}
-	for _, e := range b.Ends {
-		if err := charged(e.Charges); err != nil {
-			return err
-		}
+	for _, r := range b.Ends {
+		charged(r.Charges)
 	}
-	for _, c := range b.Corrections {
-		if err := charged(c.Charges); err != nil {
-			return err
-		}
+	for _, r := range b.Corrections {
+		series(r.Series)
+		charged(r.Charges)
 	}
 	if b.Rolled != nil {
 		for h := range b.Rolled.Hours {
-			if err := t.internSeries(ctx, h.Series); err != nil {
-				return err
-			}
+			series(h.Series)
 		}
 		for s := range b.Rolled.Slots {
-			if err := t.internBudget(ctx, s.Budget); err != nil {
-				return err
-			}
+			charged([]ledger.Charge{{Budget: s.Budget}})
 		}
 	}
-	return t.internPrices(ctx, b.Prices)
+	return n
 }
 
 func (t *tx) internSeries(ctx context.Context, s ledger.Series) error {
-	if t.series(s) != 0 {
-		return nil
-	}
 	args := []any{s.Key, s.Groups, s.Endpoint, s.Upstream}
 	if _, err := t.exec(ctx, `INSERT INTO series (key_name, group_names, endpoint, upstream) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, args...); err != nil {
 		return err
@@ -96,16 +112,13 @@ func (t *tx) internSeries(ctx context.Context, s ledger.Series) error {
 }
 
 func (t *tx) series(s ledger.Series) int64 {
-	if id := t.store.known.series[s]; id != 0 {
+	if id := t.known.series[s]; id != 0 {
 		return id
 	}
 	return t.fresh.series[s]
 }
 
 func (t *tx) internBudget(ctx context.Context, b ledger.Budget) error {
-	if t.budget(b) != 0 {
-		return nil
-	}
 	if _, err := t.exec(ctx, `INSERT INTO budgets (name, unit) VALUES (?, ?) ON CONFLICT DO NOTHING`, b.Name, b.Unit); err != nil {
 		return err
 	}
@@ -118,15 +131,15 @@ func (t *tx) internBudget(ctx context.Context, b ledger.Budget) error {
 }
 
 func (t *tx) budget(b ledger.Budget) int64 {
-	if id := t.store.known.budgets[b.Name]; id != 0 {
+	if id := t.known.budgets[b.Name]; id != 0 {
 		return id
 	}
 	return t.fresh.budgets[b.Name]
 }
 
 func (t *tx) internPrices(ctx context.Context, cards []ledger.PriceCard) error {
-	for _, p := range cards {
-		if t.store.known.prices[p.Version] || t.fresh.prices[p.Version] {
+	for _, p := range slices.SortedFunc(slices.Values(cards), byVersion) {
+		if t.known.prices[p.Version] || t.fresh.prices[p.Version] {
 			continue
 		}
 		if _, err := t.exec(ctx, `INSERT INTO prices (version, card) VALUES (?, ?) ON CONFLICT DO NOTHING`, p.Version, p.Card); err != nil {

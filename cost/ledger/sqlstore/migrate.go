@@ -56,6 +56,9 @@ func Migrate(ctx context.Context, db *sql.DB, v Versioned, steps []Migration) (w
 	if was, err = v.SchemaVersion(ctx, tx); err != nil {
 		return 0, err
 	}
+	if was < 0 {
+		return was, fmt.Errorf("%w: its schema has version %d", ledger.ErrCorrupt, was)
+	}
 	if was > len(steps) {
 		return was, fmt.Errorf("%w: its schema has version %d, and the newest known here is %d; use the newer program", ledger.ErrNewer, was, len(steps))
 	}

@@ -94,24 +94,6 @@ func (r *snapshot) Find(ctx context.Context, id ledger.ID) (found *ledger.Exchan
 	return found, err
 }
 
-// unfinished finds exchanges without an end row: none is older than the oldest that its writer had open.
-const unfinished = `FROM writers w JOIN begins b ON b.id >= w.oldest AND b.id % 1024 = w.slot LEFT JOIN ends e ON e.id = b.id
-	WHERE w.oldest > 0 AND e.id IS NULL ORDER BY b.id`
-
-// Unfinished reads the exchanges that have no end row.
-func (r *snapshot) Unfinished(ctx context.Context) (list []ledger.Exchange, err error) {
-	err = r.exchanges(ctx, func(x *ledger.Exchange) error {
-		list = append(list, *x)
-		return nil
-	}, unfinished)
-	for i := range list {
-		if err == nil {
-			err = r.draws(ctx, &list[i])
-		}
-	}
-	return list, err
-}
-
 // draws reads those of an exchange.
 func (r *snapshot) draws(ctx context.Context, x *ledger.Exchange) error {
 	return r.each(ctx, func(rows *sql.Rows) error {
@@ -155,8 +137,8 @@ func (r *snapshot) corrections(ctx context.Context, f func(*ledger.Correction) e
 			return err
 		}
 		return f(&c)
-	}, `SELECT c.seq, c.id, b.series, b.model, e.served, b.label, c.was, c.basis, c.input, c.cached, c.cache_write, c.output, c.reasoning, c.other, c.cost, c.charges, c.reason
-		FROM corrections c JOIN begins b ON b.id = c.id JOIN ends e ON e.id = c.id `+query, args...)
+	}, `SELECT c.seq, c.id, c.series, c.model, c.served, c.label, c.was, c.basis, c.input, c.cached, c.cache_write, c.output, c.reasoning, c.other, c.cost, c.charges, c.reason
+		FROM corrections c `+query, args...)
 }
 
 // Corrections reads those of exchanges that began in an interval.
@@ -173,4 +155,16 @@ type usageColumns struct {
 func (c *usageColumns) read() (cost.Usage, error) {
 	err := readOther(c.other, &c.u)
 	return c.u, err
+}
+
+// nullable reads NULL as 0.
+type nullable struct{ n *int64 }
+
+func (n nullable) Scan(v any) error {
+	var null sql.NullInt64
+	if err := null.Scan(v); err != nil {
+		return err
+	}
+	*n.n = null.Int64
+	return nil
 }

@@ -3,8 +3,8 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -12,8 +12,9 @@ import (
 
 // snapshot is a transaction that reads.
 type snapshot struct {
-	tx    *sql.Tx
-	store *Store
+	tx     *sql.Tx
+	store  *Store
+	within bool // a transaction that writes, which explains its errors itself
 
 	budgets map[int64]ledger.Budget // nil until they are read
 	numbers map[string]int64        // of budgets, by name
@@ -29,12 +30,18 @@ func (s *Store) snapshot(ctx context.Context) (*snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", s.dialect.Explain(err))
 	}
-	return &snapshot{tx: tx, store: s}, nil
+	r := &snapshot{tx: tx, store: s}
+	if _, err := r.Kept(ctx); err != nil { // databases take the snapshot with the first statement
+		_ = tx.Rollback() // the first error is the one to tell
+		return nil, err
+	}
+	return r, nil
 }
 
-// Close ends it.
+// Close ends it. It may have ended with its context, or been closed already.
 func (r *snapshot) Close() error {
-	if err := r.tx.Rollback(); err != nil {
+	err := r.tx.Rollback()
+	if err != nil && !errors.Is(err, sql.ErrTxDone) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("read ledger: %w", r.store.dialect.Explain(err))
 	}
 	return nil
@@ -56,70 +63,10 @@ func (r *snapshot) each(ctx context.Context, f func(*sql.Rows) error, query stri
 }
 
 func (r *snapshot) explain(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || r.within {
+		return err
 	}
 	return fmt.Errorf("read ledger: %w", r.store.dialect.Explain(err))
-}
-
-// Hours reads the hourly sums.
-func (r *snapshot) Hours(ctx context.Context, q ledger.HourQuery, each func(ledger.Hour, ledger.Sums) error) error {
-	roll, err := r.roll(ctx)
-	if err != nil {
-		return err
-	}
-	var by []string
-	column := func(wanted bool, name, otherwise string) string {
-		if !wanted {
-			return otherwise
-		}
-		by = append(by, name)
-		return name
-	}
-	query := "SELECT " + strings.Join([]string{
-		column(q.Hour, "hour", "0"), column(q.Series, "series", "0"), column(q.Model, "model", "''"), column(q.Model, "served", "''"), column(q.Label, "label", "''"),
-	}, ", ")
-	query += ", CAST(SUM(" + strings.ReplaceAll(sumColumns, ", ", ") AS BIGINT), CAST(SUM(") + ") AS BIGINT) FROM hours WHERE hour >= ? AND hour < ?"
-	if len(by) > 0 {
-		query += " GROUP BY " + strings.Join(by, ", ")
-	}
-	err = r.each(ctx, func(rows *sql.Rows) error {
-		var h ledger.Hour
-		var s ledger.Sums
-		var series int64
-		var requests sql.NullInt64 // the one row of no rows
-		err := rows.Scan(&h.Start, &series, &h.Model, &h.Served, &h.Label, &requests, nullable{&s.Failed}, nullable{&s.Unreported}, nullable{&s.Counted}, nullable{&s.Retries},
-			nullable{&s.Input}, nullable{&s.CachedInput}, nullable{&s.CacheWrite}, nullable{&s.Output}, nullable{&s.Reasoning}, nullable{&s.Images}, nullable{&s.Milliseconds}, nullable{&s.Characters}, nullable{(*int64)(&s.Cost)})
-		if err != nil || !requests.Valid {
-			return r.explain(err)
-		}
-		s.Requests = requests.Int64
-		h.Series = r.series[series]
-		return each(h, s)
-	}, query, ledger.HourOf(q.From), ledger.HourOf(q.To))
-	if err != nil {
-		return err
-	}
-	for h, s := range roll.Hours {
-		if h.Start >= ledger.HourOf(q.From) && h.Start < ledger.HourOf(q.To) {
-			if err := each(q.Only(h), *s); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// nullable reads NULL as 0.
-type nullable struct{ n *int64 }
-
-func (n nullable) Scan(v any) error {
-	var null sql.NullInt64
-	if err := null.Scan(v); err != nil {
-		return err
-	}
-	*n.n = null.Int64
-	return nil
 }
 
 // Refusals reads those of some hours.

@@ -16,8 +16,7 @@ const byRow = time.Hour
 type spends struct {
 	wants []ledger.Want
 	from  []time.Time      // of each want: since then by row
-	of    map[int64][]int  // wants of each budget, by its number
-	names map[string][]int // likewise, by its name
+	names map[string][]int // wants of each budget
 	each  func(i int, at time.Time, n int64) error
 }
 
@@ -26,18 +25,20 @@ func (r *snapshot) Spends(ctx context.Context, wants []ledger.Want, each func(i 
 	if err := r.readTail(ctx); err != nil {
 		return err
 	}
-	s := spends{wants: wants, from: make([]time.Time, len(wants)), of: map[int64][]int{}, names: map[string][]int{}, each: each}
+	s := spends{wants: wants, from: make([]time.Time, len(wants)), names: map[string][]int{}, each: each}
+	kept, err := r.Kept(ctx)
+	if err != nil {
+		return err
+	}
 	now := time.Now()
-	recent := time.Unix(ledger.SlotOf(now.Add(-byRow)), 0)
+	rows := later(time.Unix(ledger.SlotOf(now.Add(-byRow)), 0), nextSlot(kept)) // slots that begin then have all their rows
 	oldest := now
 	for i, w := range wants {
-		s.names[w.Budget] = append(s.names[w.Budget], i)
-		id, known := r.numbers[w.Budget]
-		if known {
-			s.of[id] = append(s.of[id], i)
-		}
+		name := ledger.BudgetName(w.Budget)
+		s.names[name] = append(s.names[name], i)
+		id, known := r.numbers[name]
 		if s.from[i] = never; w.Detail == ledger.ByRow {
-			s.from[i] = later(w.Since, recent)
+			s.from[i] = later(w.Since, rows)
 			if known && s.from[i].Before(oldest) {
 				oldest = s.from[i]
 			}
@@ -59,20 +60,36 @@ func (r *snapshot) Spends(ctx context.Context, wants []ledger.Want, each func(i 
 			}
 		}
 	}
-	for _, x := range r.tail.unfinished {
-		if err := s.exchange(x.Crash(), true); err != nil {
+	open, err := r.Unfinished(ctx)
+	if err != nil {
+		return err
+	}
+	for _, x := range open {
+		if err := s.unfinished(x.Crash()); err != nil {
 			return err
 		}
 	}
 	if !oldest.Before(now) {
 		return nil
 	}
-	return r.exchanges(ctx, func(x *ledger.Exchange) error { return s.exchange(x.End, false) },
-		`FROM ends e JOIN begins b ON b.id = e.id WHERE e.seq >= ?`, int64(ledger.At(oldest)))
+	since := int64(ledger.At(oldest))
+	err = r.exchanges(ctx, func(x *ledger.Exchange) error {
+		return s.rows(x.End.Charges, x.Begin.Exchange.Time(), x.End.Seq.Time())
+	},
+		`FROM ends e JOIN begins b ON b.id = e.id WHERE e.seq >= ?`, since)
+	if err != nil {
+		return err
+	}
+	return r.corrections(ctx, func(c *ledger.Correction) error { return s.rows(c.Charges, c.Exchange.Time(), c.Seq.Time()) }, `WHERE c.id >= ?`, since)
 }
 
 // never is later than anything.
 var never = time.Unix(1<<40, 0)
+
+// nextSlot is the first beginning of a slot that is not before an instant.
+func nextSlot(t time.Time) time.Time {
+	return time.Unix(ledger.SlotOf(t.Add(ledger.SlotLength-1)), 0)
+}
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
@@ -83,8 +100,7 @@ func later(a, b time.Time) time.Time {
 
 // slots reads the sums of a budget's slots.
 func (r *snapshot) slots(ctx context.Context, s *spends, i int, id int64) error {
-	since := s.wants[i].Since
-	if s.wants[i].Detail == ledger.ByRow && !since.Before(s.from[i]) {
+	if !s.wants[i].Since.Before(s.from[i]) {
 		return nil
 	}
 	return r.each(ctx, func(rows *sql.Rows) error {
@@ -93,7 +109,7 @@ func (r *snapshot) slots(ctx context.Context, s *spends, i int, id int64) error 
 			return r.explain(err)
 		}
 		return s.slot(i, start, n)
-	}, `SELECT slot, n FROM spent WHERE budget = ? AND slot >= ?`, id, slotOf(since))
+	}, `SELECT slot, n FROM spent WHERE budget = ? AND slot >= ?`, id, slotOf(s.wants[i].Since))
 }
 
 // slotOf is the slot of an instant; the zero time is before all.
@@ -109,7 +125,7 @@ func (s *spends) slot(i int, start, n int64) error {
 	w := s.wants[i]
 	end := time.Unix(start, 0).Add(ledger.SlotLength)
 	switch {
-	case n == 0, start < slotOf(w.Since), end.After(s.from[i]): // what is wanted by row is not in its slot, too
+	case n == 0, start < slotOf(w.Since), !time.Unix(start, 0).Before(s.from[i]), !w.Since.Before(s.from[i]):
 		return nil
 	case w.Detail == ledger.Sum:
 		return s.each(i, w.Since, n)
@@ -118,28 +134,44 @@ func (s *spends) slot(i int, start, n int64) error {
 	}
 }
 
-// exchange passes on what one exchange was charged. Those that have ended are in the slots, too, so that only what is wanted
-// by row is passed on; those that have not are nowhere else.
-func (s *spends) exchange(e *ledger.End, unfinished bool) error {
-	for _, c := range e.Charges {
+// rows passes on what is wanted by row of what was charged at the beginning and at the end of one exchange. All else is in
+// the sums of slots.
+func (s *spends) rows(charges []ledger.Charge, begin, end time.Time) error {
+	for _, c := range charges {
 		for _, i := range s.names[c.Budget.Name] {
-			w := s.wants[i]
-			for _, part := range []struct {
-				at time.Time
-				n  int64
-			}{{e.Exchange.Time(), c.N}, {e.Seq.Time(), c.Late}} {
-				if unfinished {
-					part.at = later(part.at, e.Exchange.Time())
-				}
-				if part.n == 0 || part.at.Before(w.Since) || !unfinished && part.at.Before(s.from[i]) {
-					continue
-				}
-				if w.Detail == ledger.Sum {
-					part.at = w.Since
-				}
-				if err := s.each(i, part.at, part.n); err != nil {
-					return err
-				}
+			if err := s.row(i, begin, c.N); err != nil {
+				return err
+			}
+			if err := s.row(i, end, c.Late); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *spends) row(i int, at time.Time, n int64) error {
+	if n == 0 || at.Before(s.from[i]) {
+		return nil
+	}
+	return s.each(i, at, n)
+}
+
+// unfinished passes on what one exchange has reserved. It is in no sum yet, and counts where it will be if it is never ended.
+func (s *spends) unfinished(e *ledger.End) error {
+	at := e.Exchange.Time()
+	for _, c := range e.Charges {
+		n := c.N + c.Late
+		for _, i := range s.names[c.Budget.Name] {
+			var err error
+			switch w := s.wants[i]; {
+			case w.Detail != ledger.ByRow:
+				err = s.slot(i, ledger.SlotOf(at), n)
+			case n != 0 && !at.Before(w.Since):
+				err = s.each(i, at, n)
+			}
+			if err != nil {
+				return err
 			}
 		}
 	}
@@ -159,7 +191,7 @@ func (r *snapshot) Slots(ctx context.Context, from, to time.Time, each func(ledg
 			return r.explain(err)
 		}
 		return each(ledger.Slot{Budget: r.budgets[budget], Start: start}, n)
-	}, `SELECT budget, slot, n FROM spent WHERE slot >= ? AND slot < ?`, first, last)
+	}, `SELECT s.budget, s.slot, s.n FROM budgets b CROSS JOIN spent s WHERE s.budget = b.id AND s.slot >= ? AND s.slot < ?`, first, last) // in the order of spent's key: budget by budget
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
 )
@@ -18,14 +18,18 @@ import (
 type Dialect interface {
 	// Numbered says that placeholders are $1, $2 … rather than question marks.
 	Numbered() bool
-	// Claim takes a writer's slot for as long as the store is open, and names those whose writers are dead, its own among
-	// them. It returns an error that matches [ledger.ErrLocked] if there is none to be had.
-	Claim(ctx context.Context, db *sql.DB) (slot int, dead []int, err error)
+	// Prepares says that the driver itself prepares statements that are used again and again.
+	Prepares() bool
+	// Pace is that of the signs of life by which writers know of each other. Without a beat there can be only one writer, and
+	// whoever had the slot before is dead.
+	Pace() Pace
+	// Present returns an error if what was opened is there no longer, or is another. It is asked before each commit.
+	Present() error
 	// Reading are the options of a transaction that reads everything as of one instant.
 	Reading() *sql.TxOptions
 	// Explain puts a database's error into words of a person who can do something about it. The original stays in its chain.
 	Explain(err error) error
-	// Close gives the slot back, after the database was closed.
+	// Close releases what the dialect holds, after the database was closed.
 	Close() error
 }
 
@@ -34,25 +38,52 @@ type Store struct {
 	dialect     Dialect
 	write, read *sql.DB
 
-	mu         sync.Mutex // one writes at a time; guards all below
+	turn       chan struct{} // holds one while somebody writes, who alone uses all below
 	statements map[string]*sql.Stmt
 	known      interned
+	compacted  int64 // the last budget whose old slots were summed up
+
+	life life
 }
 
-// New keeps a ledger in a database whose schema is there. Through write one transaction is made at a time.
+// New keeps a ledger in a database whose schema is there. Through write one transaction is made at a time; and, where a
+// dialect has a beat, one more beside it.
 func New(d Dialect, write, read *sql.DB) *Store {
-	return &Store{dialect: d, write: write, read: read, statements: map[string]*sql.Stmt{}, known: newInterned()}
+	return &Store{dialect: d, write: write, read: read, turn: make(chan struct{}, 1), statements: map[string]*sql.Stmt{}, known: newInterned()}
 }
 
-// Close closes the database.
+// closeTime is how long Close waits for a write that somebody has not ended.
+const closeTime = 3 * time.Second
+
+// Close tells other writers that this one ends, and closes the database. A write that hangs, for its disk does, is given up: a
+// process must be able to end.
 func (s *Store) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, statement := range s.statements {
-		statement.Close()
+	s.leave()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	hangs := s.enter(ctx)
+	if hangs == nil {
+		defer s.exit()
+		for _, statement := range s.statements {
+			statement.Close()
+		}
+	} else {
+		hangs = fmt.Errorf("close ledger: a write has hung for more than %s", closeTime)
 	}
-	return errors.Join(s.write.Close(), s.read.Close(), s.dialect.Close())
+	return errors.Join(hangs, s.write.Close(), s.read.Close(), s.dialect.Close())
 }
+
+// enter waits until nobody else writes, at most until ctx ends.
+func (s *Store) enter(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Store) exit() { <-s.turn }
 
 // place puts the database's own placeholders into a statement.
 func (s *Store) place(statement string) string {
@@ -71,38 +102,57 @@ func (s *Store) place(statement string) string {
 	}
 }
 
-// transact runs f in a transaction that writes.
+// transact runs f in a transaction that writes, the only one of this writer's.
 func (s *Store) transact(ctx context.Context, what string, f func(*tx) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	raw, err := s.write.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, s.dialect.Explain(err))
+	if err := s.enter(ctx); err != nil {
+		return fmt.Errorf("%s: another write hangs: %w", what, err)
 	}
-	t := &tx{Tx: raw, store: s, fresh: newInterned()}
-	err = f(t)
-	if err == nil {
-		err = raw.Commit()
-	}
-	if err != nil {
-		_ = raw.Rollback() // the first error is the one to tell
-		return fmt.Errorf("%s: %w", what, s.dialect.Explain(err))
+	defer s.exit()
+	t := &tx{store: s, known: s.known, fresh: newInterned(), again: !s.dialect.Prepares()}
+	if err := t.run(ctx, what, f); err != nil {
+		return err
 	}
 	s.known.take(t.fresh)
 	s.prepare(ctx, t.wanted)
 	return nil
 }
 
+// transactBeside runs f in a transaction that may run beside others.
+func (s *Store) transactBeside(ctx context.Context, what string, f func(*tx) error) error {
+	t := &tx{store: s, fresh: newInterned()}
+	return t.run(ctx, what, f)
+}
+
 // tx is a transaction that writes, with what it has looked up so far.
 type tx struct {
 	*sql.Tx
 	store  *Store
+	known  interned
 	fresh  interned // known once the transaction is committed
-	wanted []string // statements that are not prepared yet
+	again  bool     // its statements will be used again, and are to be prepared
+	wanted []string // those that are not prepared yet
 }
 
-// exec runs a statement that is used again and again.
+func (t *tx) run(ctx context.Context, what string, f func(*tx) error) error {
+	var err error
+	if t.Tx, err = t.store.write.BeginTx(ctx, nil); err != nil {
+		return fmt.Errorf("%s: %w", what, t.store.dialect.Explain(err))
+	}
+	if err = f(t); err == nil {
+		err = t.Commit()
+	}
+	if err != nil {
+		_ = t.Rollback() // the first error is the one to tell
+		return fmt.Errorf("%s: %w", what, t.store.dialect.Explain(err))
+	}
+	return nil
+}
+
+// exec runs a statement that may be used again and again.
 func (t *tx) exec(ctx context.Context, statement string, args ...any) (sql.Result, error) {
+	if !t.again {
+		return t.ExecContext(ctx, t.store.place(statement), args...)
+	}
 	prepared, err := t.prepared(ctx, statement) //nolint:sqlclosecheck // closed with the transaction, or with the store
 	if err != nil {
 		return nil, err

@@ -1,110 +1,97 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
-	"fmt"
-	"time"
+	"slices"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
 )
 
-// tail is what is not in the sums yet.
+// tail is what is not in the sums yet: rows that are newer than the newest of their writer's that is.
 type tail struct {
-	ended      []ledger.Exchange
-	corrected  []ledger.Correction
-	unfinished []ledger.Exchange
+	ended     []ledger.Exchange
+	corrected []ledger.Correction
+
+	roll *ledger.Roll // nil until it is asked for
 }
 
-// Rows that are newer than the newest of their writer's that is in the sums.
-const (
-	unrolledEnds = `FROM writers w JOIN ends e ON e.seq > w.rolled AND e.seq % 1024 = w.slot JOIN begins b ON b.id = e.id
-		ORDER BY e.seq`
-	unrolledCorrections = `JOIN writers w ON c.seq > w.rolled AND c.seq % 1024 = w.slot ORDER BY c.seq`
-)
-
+// readTail reads the tail of all writers, once.
 func (r *snapshot) readTail(ctx context.Context) error {
 	if r.tail != nil {
 		return nil
 	}
+	all, err := writers(ctx, r.tx)
+	if err != nil {
+		return r.explain(err)
+	}
 	var t tail
-	err := r.exchanges(ctx, func(x *ledger.Exchange) error {
-		t.ended = append(t.ended, *x)
-		return nil
-	}, unrolledEnds)
-	if err != nil {
-		return err
-	}
-	err = r.corrections(ctx, func(c *ledger.Correction) error {
-		t.corrected = append(t.corrected, *c)
-		return nil
-	}, unrolledCorrections)
-	if err != nil {
-		return err
-	}
-	if t.unfinished, err = r.Unfinished(ctx); err != nil {
-		return err
+	for _, w := range all {
+		if err := r.tailOf(ctx, w, &t); err != nil {
+			return err
+		}
 	}
 	r.tail = &t
 	return nil
 }
 
-// roll is what the tail adds to the sums.
+// tailOf adds the tail of one writer. Each is asked for by itself, so that the database begins to read at this writer's own
+// place, however far behind another is.
+func (r *snapshot) tailOf(ctx context.Context, w writer, t *tail) error {
+	if !w.held {
+		return nil // whoever took over has summed it up
+	}
+	err := r.exchanges(ctx, func(x *ledger.Exchange) error {
+		t.ended = append(t.ended, *x)
+		return nil
+	}, `FROM ends e JOIN begins b ON b.id = e.id WHERE e.seq > ? AND e.seq % 1024 = ? ORDER BY e.seq`, w.rolled, w.slot)
+	if err != nil {
+		return err
+	}
+	return r.corrections(ctx, func(c *ledger.Correction) error {
+		t.corrected = append(t.corrected, *c)
+		return nil
+	}, `WHERE c.seq > ? AND c.seq % 1024 = ? ORDER BY c.seq`, w.rolled, w.slot)
+}
+
+// roll is what the tail adds to the sums, for reading.
 func (r *snapshot) roll(ctx context.Context) (*ledger.Roll, error) {
 	if err := r.readTail(ctx); err != nil {
 		return nil, err
 	}
-	return ledger.RollOf(r.tail.ended, r.tail.corrected), nil
+	if r.tail.roll == nil {
+		r.tail.roll = ledger.RollOf(r.tail.ended, r.tail.corrected)
+	}
+	return r.tail.roll, nil
 }
 
-// Resume takes a slot, and reads what was left there.
-func (s *Store) Resume(ctx context.Context) (*ledger.Past, error) {
-	slot, dead, err := s.dialect.Claim(ctx, s.write)
+// Unfinished reads the exchanges that have no end row.
+func (r *snapshot) Unfinished(ctx context.Context) (list []ledger.Exchange, err error) {
+	all, err := writers(ctx, r.tx)
 	if err != nil {
-		return nil, s.dialect.Explain(err)
+		return nil, r.explain(err)
 	}
-	err = s.transact(ctx, "register writer", func(t *tx) error {
-		_, err := t.exec(ctx, `INSERT INTO writers (slot, batch, rolled, oldest, seen) VALUES (?, 0, 0, 0, ?) ON CONFLICT DO NOTHING`, slot, time.Now().UnixMicro())
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	past := &ledger.Past{Slot: slot}
-	if err := r.readTail(ctx); err != nil {
-		return nil, err
-	}
-	gone := map[int]bool{slot: true}
-	for _, d := range dead {
-		if d != slot {
-			gone[d], past.Dead = true, append(past.Dead, d)
+	for _, w := range all {
+		if list, err = r.unfinishedOf(ctx, w, list); err != nil {
+			return nil, err
 		}
 	}
-	for _, x := range r.tail.ended {
-		if gone[x.End.Seq.Slot()] {
-			past.Tail = append(past.Tail, x)
-		}
+	slices.SortFunc(list, func(a, b ledger.Exchange) int { return cmp.Compare(a.Begin.Exchange, b.Begin.Exchange) })
+	return list, nil
+}
+
+// unfinishedOf adds those of one writer: none is older than the oldest that it had open.
+func (r *snapshot) unfinishedOf(ctx context.Context, w writer, list []ledger.Exchange) ([]ledger.Exchange, error) {
+	if !w.held || w.oldest == 0 {
+		return list, nil
 	}
-	for _, c := range r.tail.corrected {
-		if gone[c.Seq.Slot()] {
-			past.Corrected = append(past.Corrected, c)
-		}
+	first := len(list)
+	err := r.exchanges(ctx, func(x *ledger.Exchange) error {
+		list = append(list, *x)
+		return nil
+	}, `FROM begins b LEFT JOIN ends e ON e.id = b.id WHERE b.id >= ? AND b.id % 1024 = ? AND e.id IS NULL ORDER BY b.id`, w.oldest, w.slot)
+	for i := first; i < len(list) && err == nil; i++ {
+		err = r.draws(ctx, &list[i])
 	}
-	for _, x := range r.tail.unfinished {
-		if gone[x.Begin.Exchange.Slot()] {
-			past.Unfinished = append(past.Unfinished, x)
-		}
-	}
-	query := `SELECT w.batch, COALESCE((SELECT MAX(id) FROM begins), 0), COALESCE((SELECT MAX(seq) FROM ends), 0), COALESCE((SELECT MAX(seq) FROM corrections), 0)
-		FROM writers w WHERE w.slot = ?`
-	var begin, end, correction ledger.ID
-	if err := r.tx.QueryRowContext(ctx, s.place(query), slot).Scan(&past.Batch, &begin, &end, &correction); err != nil {
-		return nil, fmt.Errorf("resume writer %d: %w", slot, s.dialect.Explain(err))
-	}
-	past.Last = max(begin, end, correction)
-	return past, nil
+	return list, err
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -76,59 +75,6 @@ func readOther(column string, u *cost.Usage) error {
 	}
 	o.into(u)
 	return nil
-}
-
-// estimateOf is JSON of an estimate: its tokens by part, and what bounds its output.
-func estimateOf(e cost.Estimate) string {
-	b := append(make([]byte, 0, 64), `{"basis":"`...)
-	b = append(b, e.Basis.String()...)
-	b = append(b, `","max_output":`...)
-	b = strconv.AppendInt(b, e.MaxOutput, 10)
-	for p, n := range e.ByPart {
-		if n != 0 {
-			b = append(append(append(b, `,"`...), cost.Part(p).String()...), `":`...)
-			b = strconv.AppendInt(b, n, 10)
-		}
-	}
-	return string(append(b, '}'))
-}
-
-// readEstimate reads what estimateOf wrote. Parts that are not known any more count as others.
-func readEstimate(column string) (e cost.Estimate, err error) {
-	var members map[string]any
-	decoder := json.NewDecoder(strings.NewReader(column))
-	decoder.UseNumber()
-	if err := decoder.Decode(&members); err != nil {
-		return e, fmt.Errorf("%w: estimate %.40q: %w", ledger.ErrCorrupt, column, err)
-	}
-	for name, v := range members {
-		number, ok := v.(json.Number)
-		if !ok {
-			continue
-		}
-		n, err := number.Int64()
-		if err != nil {
-			return e, fmt.Errorf("%w: estimate: %s: %w", ledger.ErrCorrupt, name, err)
-		}
-		if name == "max_output" {
-			e.MaxOutput = n
-			continue
-		}
-		e.ByPart[partOf(name)] += n
-		e.Input += n
-	}
-	for e.Basis = cost.Exact; e.Basis < cost.Assumed && e.Basis.String() != members["basis"]; e.Basis++ {
-	}
-	return e, nil
-}
-
-func partOf(name string) cost.Part {
-	for p := range cost.Parts {
-		if cost.Part(p).String() == name {
-			return cost.Part(p)
-		}
-	}
-	return cost.PartOther
 }
 
 // chargesOf is JSON of charges: a list for each with the budget's number, N, and Late if there is any.

@@ -1,10 +1,11 @@
 -- Who writes, one row for each slot.
 CREATE TABLE writers (
 	slot   INTEGER PRIMARY KEY,
-	batch  INTEGER NOT NULL,          -- number of the last batch committed
+	held   INTEGER NOT NULL,          -- 1: somebody has it; 0: nobody, and all its rows are in the sums
+	batch  INTEGER NOT NULL,          -- number of the last batch committed; from bit 41 on, how often the slot was taken
 	rolled INTEGER NOT NULL,          -- newest row of this writer's that is in the sums
 	oldest INTEGER NOT NULL,          -- oldest exchange that is open; 0: none is
-	seen   INTEGER NOT NULL           -- microseconds; when it last committed
+	seen   INTEGER NOT NULL           -- microseconds; the last sign of life; 0: the writer has said that it ends
 ) STRICT;
 
 -- What many rows have in common.
@@ -77,9 +78,14 @@ CREATE TABLE ends (
 	charges     TEXT NOT NULL
 ) STRICT;
 
+-- A correction has what its sums are told apart by, as it may come when its exchange is no longer kept.
 CREATE TABLE corrections (
 	seq         INTEGER PRIMARY KEY,
 	id          INTEGER NOT NULL,
+	series      INTEGER NOT NULL,
+	model       TEXT NOT NULL,
+	served      TEXT NOT NULL,
+	label       TEXT NOT NULL,
 	was         TEXT NOT NULL,
 	basis       TEXT NOT NULL,
 	input       INTEGER NOT NULL,
@@ -117,6 +123,30 @@ CREATE TABLE hours (
 	characters   INTEGER NOT NULL,
 	cost         INTEGER NOT NULL,
 	PRIMARY KEY (hour, series, model, served, label)
+) STRICT, WITHOUT ROWID;
+
+-- The same by day of UTC: reports of months are made from these.
+CREATE TABLE days (
+	day          INTEGER NOT NULL,    -- Unix seconds
+	series       INTEGER NOT NULL,
+	model        TEXT NOT NULL,
+	served       TEXT NOT NULL,
+	label        TEXT NOT NULL,
+	requests     INTEGER NOT NULL,
+	failed       INTEGER NOT NULL,
+	unreported   INTEGER NOT NULL,
+	counted      INTEGER NOT NULL,
+	retries      INTEGER NOT NULL,
+	input        INTEGER NOT NULL,
+	cached       INTEGER NOT NULL,
+	cache_write  INTEGER NOT NULL,
+	output       INTEGER NOT NULL,
+	reasoning    INTEGER NOT NULL,
+	images       INTEGER NOT NULL,
+	milliseconds INTEGER NOT NULL,
+	characters   INTEGER NOT NULL,
+	cost         INTEGER NOT NULL,
+	PRIMARY KEY (day, series, model, served, label)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE spent (

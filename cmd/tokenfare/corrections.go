@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+)
+
+// mostCorrectionBody is how large a request for corrections may be: a thousand of them, with room.
+const mostCorrectionBody = 1 << 20
+
+// protect is guard for what changes something: without a token nobody may, for any program of this machine could.
+func protect(token string, next http.Handler) http.Handler {
+	if token != "" {
+		return guard(token, next)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		writeAdminError(w, http.StatusForbidden, "admin_token_missing",
+			"This changes what is charged, and without a token any program that reaches this address could do it: "+
+				"set admin.token in the configuration, as in admin: { token: \"${ADMIN_TOKEN}\" }, and restart the proxy.")
+	})
+}
+
+// postCorrections makes the corrections that a request asks for, all of them or none.
+func (a *app) postCorrections(w http.ResponseWriter, r *http.Request) {
+	if a.books == nil {
+		writeAdminError(w, http.StatusConflict, "no_ledger", "This proxy keeps no ledger: its configuration says `ledger: none`.")
+		return
+	}
+	var asked corrections
+	in := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostCorrectionBody))
+	in.DisallowUnknownFields()
+	err := in.Decode(&asked)
+	if err == nil {
+		if _, more := in.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("there is something after the JSON object")
+		}
+	}
+	if err != nil {
+		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			writeAdminError(w, http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("The request is larger than %d bytes: make fewer corrections at once.", tooLarge.Limit))
+			return
+		}
+		writeAdminError(w, http.StatusBadRequest, "invalid_json", "The request is not what this takes: "+err.Error())
+		return
+	}
+	made, err := a.corrects.correct(r.Context(), asked)
+	if err != nil {
+		status, code := correctionStatus(err)
+		if status >= http.StatusInternalServerError {
+			a.log.Error("correct ledger", "error", err)
+		}
+		writeAdminError(w, status, code, err.Error())
+		return
+	}
+	if len(made.Corrected) > 0 {
+		a.log.Info("ledger corrected", "calls", len(made.Corrected), "cost_change", made.change().String(), "reason", asked.Reason)
+	}
+	writeAdmin(w, http.StatusOK, made)
+}
+
+// correctionStatus says an error in HTTP's terms.
+func correctionStatus(err error) (status int, code string) {
+	switch {
+	case errors.Is(err, errRevision):
+		return http.StatusBadRequest, "invalid_correction"
+	case errors.Is(err, errNoCall):
+		return http.StatusNotFound, "no_such_call"
+	case errors.Is(err, ledger.ErrNotEnded):
+		return http.StatusConflict, "not_ended"
+	case errors.Is(err, errConflict):
+		return http.StatusConflict, "changed_meanwhile"
+	case errors.Is(err, ledger.ErrUnavailable), errors.Is(err, errUnsure):
+		return http.StatusServiceUnavailable, "ledger_unavailable"
+	default:
+		return http.StatusInternalServerError, "internal_error"
+	}
+}

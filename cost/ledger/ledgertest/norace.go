@@ -1,0 +1,5 @@
+//go:build !race
+
+package ledgertest
+
+const usualSchedules = 5000
