@@ -63,10 +63,26 @@ func (a *app) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, a.books.close())
 	}
-	failed := make(chan error, 2)
+	return a.runOn(ctx, stop, main, admin)
+}
+
+// runOn is run once there are listeners. It calls stop before it drains.
+func (a *app) runOn(ctx context.Context, stop func(), main, admin listening) error {
 	a.books.run(ctx)
 	stopTelling := a.tell(ctx)
-	defer stopTelling()
+	err := a.serve(ctx, main, admin)
+	if err == nil {
+		stop() // a second signal kills as usual
+		a.drain(context.WithoutCancel(ctx), main.server)
+		admin.server.Close()
+	}
+	stopTelling()
+	return errors.Join(err, a.books.close()) // what was spent was spent
+}
+
+// serve serves until ctx ends, which is no error.
+func (a *app) serve(ctx context.Context, main, admin listening) error {
+	failed := make(chan error, 2)
 	go func() { failed <- a.serveMain(main) }()
 	go func() { failed <- admin.server.Serve(admin.listener) }()
 	a.log.Info("listening", "listener", "proxy", "addr", main.listener.Addr().String(), "tls", a.config.TLS != nil)
@@ -81,14 +97,12 @@ func (a *app) run(ctx context.Context) error {
 	}
 	select {
 	case err := <-failed:
-		return errors.Join(fmt.Errorf("serve: %w", err), a.books.close())
+		return fmt.Errorf("serve: %w", err)
+	case <-a.books.lost():
+		return errors.New("serve: others that write to the ledger took this process for dead; start it again")
 	case <-ctx.Done():
+		return nil
 	}
-	stop() // a second signal kills as usual
-	a.drain(context.WithoutCancel(ctx), main.server)
-	admin.server.Close()
-	stopTelling()
-	return a.books.close()
 }
 
 func (a *app) serveMain(m listening) error {
