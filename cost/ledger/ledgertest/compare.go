@@ -17,9 +17,11 @@ func (w *world) compare() {
 	defer v.close()
 	ended, corrected := w.ref.rows()
 	n := w.rand.IntN(1 << 4)
+	somewhen := w.now.Add(-time.Duration(w.rand.Int64N(int64(100 * 24 * time.Hour))))
 	for _, q := range []ledger.HourQuery{
 		{From: ever.from, To: ever.to, Series: true},
-		{From: w.now.Add(-time.Duration(w.rand.Int64N(int64(100 * 24 * time.Hour)))), To: w.now, Hour: n&1 > 0, Series: n&2 > 0, Model: n&4 > 0, Label: n&8 > 0},
+		{From: somewhen, To: w.now, Hour: n&1 > 0, Series: n&2 > 0, Model: n&4 > 0, Label: n&8 > 0},
+		{From: somewhen, To: w.now, Day: w.zone(), Series: n&2 > 0, Model: n&4 > 0, Label: n&8 > 0},
 	} {
 		sameMap(w.t, "sums", v.hours(q), sumUp(q, ended, corrected))
 	}
@@ -37,6 +39,12 @@ func sameMap[K, V comparable](t testing.TB, what string, got, want map[K]V) {
 	if !maps.Equal(got, want) {
 		same(t, what, got, want)
 	}
+}
+
+// zone is one whose days are apart from those of UTC by hours, by parts of one, or not at all.
+func (w *world) zone() *time.Location {
+	const quarter = 15 * 60
+	return time.FixedZone("somewhere", (w.rand.IntN(26*4)-12*4)*quarter)
 }
 
 // compareSpends asks for budgets of many keys, in every detail.

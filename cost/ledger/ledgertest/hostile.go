@@ -30,6 +30,7 @@ func incompressible(seed uint32) string {
 // writing runs a Writer over a store until stop is called, which returns what Run did.
 func writing(t testing.TB, s ledger.Store, o ledger.Options) (w *ledger.Writer, crashed int, stop func() error) {
 	t.Helper()
+	o.Patience = time.Minute // a disk that others use, too, may take long
 	w, crashed, err := ledger.Open(t.Context(), s, o)
 	if err != nil {
 		t.Fatal(err)

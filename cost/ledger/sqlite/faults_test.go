@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"os"
@@ -23,6 +24,7 @@ func exchange(id ledger.ID, n int64) (*ledger.Begin, *ledger.End) {
 // writing runs a writer over a store. What it returns ends the writer.
 func writing(t testing.TB, s ledger.Store, o ledger.Options) (w *ledger.Writer, stop func() error) {
 	t.Helper()
+	o.Patience = cmp.Or(o.Patience, time.Minute) // a disk that others use, too, may take long
 	w, _, err := ledger.Open(t.Context(), s, o)
 	if err != nil {
 		t.Fatal(err)

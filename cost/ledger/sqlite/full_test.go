@@ -76,7 +76,7 @@ func runOutOfRoom(t *testing.T, path string, fill, room func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, stop := writing(t, store, ledger.Options{Patience: 300 * time.Millisecond, RollEvery: 5 * time.Millisecond})
+	w, stop := writing(t, store, ledger.Options{Patience: 3 * time.Second, RollEvery: 5 * time.Millisecond})
 	durable := map[ledger.ID]bool{} // and whether the end row is, too
 	record := func() error {
 		b, e := exchange(w.IDs().Next(), 7)

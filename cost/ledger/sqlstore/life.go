@@ -85,8 +85,12 @@ func (s *Store) leave() {
 	}
 	s.life.stop()
 	s.life.running.Wait()
-	s.mu.Lock() // after the last commit, which is another sign of life
-	defer s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), byeTime)
+	defer cancel()
+	if s.enter(ctx) != nil {
+		return
+	}
+	defer s.exit() // after the last commit, which is another sign of life
 	s.show(context.Background(), byeTime, 0)
 }
 

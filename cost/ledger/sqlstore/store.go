@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
 )
@@ -38,7 +38,7 @@ type Store struct {
 	dialect     Dialect
 	write, read *sql.DB
 
-	mu         sync.Mutex // one writes at a time; guards all below
+	turn       chan struct{} // holds one while somebody writes, who alone uses all below
 	statements map[string]*sql.Stmt
 	known      interned
 	compacted  int64 // the last budget whose old slots were summed up
@@ -49,19 +49,41 @@ type Store struct {
 // New keeps a ledger in a database whose schema is there. Through write one transaction is made at a time; and, where a
 // dialect has a beat, one more beside it.
 func New(d Dialect, write, read *sql.DB) *Store {
-	return &Store{dialect: d, write: write, read: read, statements: map[string]*sql.Stmt{}, known: newInterned()}
+	return &Store{dialect: d, write: write, read: read, turn: make(chan struct{}, 1), statements: map[string]*sql.Stmt{}, known: newInterned()}
 }
 
-// Close tells other writers that this one ends, and closes the database.
+// closeTime is how long Close waits for a write that somebody has not ended.
+const closeTime = 3 * time.Second
+
+// Close tells other writers that this one ends, and closes the database. A write that hangs, for its disk does, is given up: a
+// process must be able to end.
 func (s *Store) Close() error {
 	s.leave()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, statement := range s.statements {
-		statement.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	hangs := s.enter(ctx)
+	if hangs == nil {
+		defer s.exit()
+		for _, statement := range s.statements {
+			statement.Close()
+		}
+	} else {
+		hangs = fmt.Errorf("close ledger: a write has hung for more than %s", closeTime)
 	}
-	return errors.Join(s.write.Close(), s.read.Close(), s.dialect.Close())
+	return errors.Join(hangs, s.write.Close(), s.read.Close(), s.dialect.Close())
 }
+
+// enter waits until nobody else writes, at most until ctx ends.
+func (s *Store) enter(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Store) exit() { <-s.turn }
 
 // place puts the database's own placeholders into a statement.
 func (s *Store) place(statement string) string {
@@ -82,8 +104,10 @@ func (s *Store) place(statement string) string {
 
 // transact runs f in a transaction that writes, the only one of this writer's.
 func (s *Store) transact(ctx context.Context, what string, f func(*tx) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if err := s.enter(ctx); err != nil {
+		return fmt.Errorf("%s: another write hangs: %w", what, err)
+	}
+	defer s.exit()
 	t := &tx{store: s, known: s.known, fresh: newInterned(), again: !s.dialect.Prepares()}
 	if err := t.run(ctx, what, f); err != nil {
 		return err
