@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -98,8 +99,8 @@ func startLedgers(ctx context.Context, s settings, dir string, progress io.Write
 	var running []*process
 	stop = func() error {
 		var errs []error
-		for i := len(running) - 1; i >= 0; i-- { // the mock last
-			errs = append(errs, running[i].stop())
+		for _, r := range slices.Backward(running) { // the mock last
+			errs = append(errs, r.stop())
 		}
 		return errors.Join(errs...)
 	}

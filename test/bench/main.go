@@ -72,7 +72,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 				l.requests = s.requests
 			}
 		})
-		l.binary, s = s.binary, l
+		l.binary = s.binary
+		s = l
 	}
 	if err := s.choose(*only); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
