@@ -40,7 +40,7 @@ var kindNames = [...]string{"per", "in any", "each", "per request", "in total", 
 
 // Budgets tells the state of every budget of the policy in force.
 func (s *Server) Budgets(ctx context.Context) ([]BudgetState, error) {
-	return s.policy.Load().Budgets(ctx, s.options.Limiter)
+	return s.current().Budgets(ctx, s.options.Limiter)
 }
 
 // Correct changes what budgets have counted by what a correction adds to the charges of an exchange that began at an instant.
@@ -52,7 +52,7 @@ func (s *Server) Correct(began ledger.ID, charges []ledger.Charge) error {
 	if !ok {
 		return errors.New("correct budgets: this limiter keeps them elsewhere")
 	}
-	for _, b := range s.policy.Load().budgets {
+	for _, b := range s.current().budgets {
 		for _, c := range charges {
 			if c.Budget.Name != b.entry.Name {
 				continue

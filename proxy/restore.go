@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -79,21 +80,40 @@ func (b *budget) history(now time.Time) ledger.Want {
 	return w
 }
 
-// netted takes corrections, which are negative, off what they correct. Only sums have any, and there the order is of no account.
+// netted takes corrections, which are negative, off what they correct: charges of the same instant, and as far as those have been
+// dropped or summed up, the oldest there are.
 func netted(spends []limiter.Spend) []limiter.Spend {
-	taken := int64(0)
-	kept := spends[:0]
-	for _, s := range spends {
-		if s.N < 0 {
-			taken -= s.N
-			continue
+	slices.SortStableFunc(spends, func(a, b limiter.Spend) int { return a.At.Compare(b.At) })
+	rest := int64(0)
+	for from := 0; from < len(spends); {
+		to := from + 1
+		for to < len(spends) && spends[to].At.Equal(spends[from].At) {
+			to++
 		}
-		kept = append(kept, s)
+		rest += takeOff(spends[from:to])
+		from = to
 	}
-	for i := range kept {
-		off := min(taken, kept[i].N)
-		kept[i].N -= off
-		taken -= off
+	spends = slices.DeleteFunc(spends, func(s limiter.Spend) bool { return s.N <= 0 })
+	for i := range spends {
+		off := min(rest, spends[i].N)
+		spends[i].N -= off
+		rest -= off
 	}
-	return kept
+	return spends
+}
+
+// takeOff takes what is negative off what is not, and returns what is left of it.
+func takeOff(spends []limiter.Spend) (rest int64) {
+	for i := range spends {
+		if spends[i].N < 0 {
+			rest -= spends[i].N
+			spends[i].N = 0
+		}
+	}
+	for i := range spends {
+		off := min(rest, spends[i].N)
+		spends[i].N -= off
+		rest -= off
+	}
+	return rest
 }

@@ -28,13 +28,27 @@ type attempt struct {
 	status int
 	body   bytes.Buffer
 	ended  bool
+	told   *told // set once it has ended, in place of body
+}
+
+// told is what received says of an attempt that has ended.
+type told struct {
+	anything bool
+	words    int64
 }
 
 // received is what the client has of an answer: whether it has anything at all, and how many words of the text.
 func (a *attempt) received() (status int, anything bool, words int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.status, a.body.Len() > 0, countWords(a.body.Bytes())
+	if a.told != nil {
+		return a.status, a.told.anything, a.told.words
+	}
+	now := told{a.body.Len() > 0, countWords(a.body.Bytes())}
+	if a.ended {
+		a.told, a.body = &now, bytes.Buffer{}
+	}
+	return a.status, now.anything, now.words
 }
 
 // countWords counts the pieces that words makes, each one token.

@@ -75,8 +75,8 @@ func (c *channel) next(t *testing.T, want string) {
 	}
 }
 
-// told is a configuration whose webhook is named by the environment, and the environment.
-func told(c *channel, config harness.Config) (yaml string, env []string) {
+// tellingChannel is a configuration whose webhook is named by the environment, and the environment.
+func tellingChannel(c *channel, config harness.Config) (yaml string, env []string) {
 	config.More += "notify: { url: \"${TEST_WEBHOOK}\", at: [\"80%\", \"100%\"] }\nhelp: \"Ask in #ai.\"\n"
 	return config.YAML(), []string{"TEST_WEBHOOK=" + c.url}
 }
@@ -97,7 +97,7 @@ func wantNoWebhook(t *testing.T, p *harness.Program) {
 func TestPeopleAreToldOnce(t *testing.T) {
 	up, c := fakeopenai.New(t), newChannel(t)
 	up.Always(model, hundred)
-	yaml, env := told(c, harness.Config{Upstream: up.URL, Limits: []string{"1000 tokens in total", "1m tokens per minute"}, BobLimits: []string{"1200 tokens each quarter, observe only"}})
+	yaml, env := tellingChannel(c, harness.Config{Upstream: up.URL, Limits: []string{"1000 tokens in total", "1m tokens per minute"}, BobLimits: []string{"1200 tokens each quarter, observe only"}})
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestPeopleAreToldWhenTheReceiverIsUpAgain(t *testing.T) {
 	up, c := fakeopenai.New(t), newChannel(t)
 	up.Always(model, hundred)
 	c.status.Store(http.StatusInternalServerError)
-	yaml, env := told(c, harness.Config{Upstream: up.URL, Limits: []string{"1000 tokens in total"}})
+	yaml, env := tellingChannel(c, harness.Config{Upstream: up.URL, Limits: []string{"1000 tokens in total"}})
 	p := harness.StartYAML(t, yaml, env...)
 	body := ask(`"max_tokens": 100`)
 	for range 8 {
@@ -179,7 +179,7 @@ func TestASlowReceiverHoldsUpNobody(t *testing.T) {
 	up.Always(model, hundred)
 	release := make(chan struct{})
 	c.hang <- release
-	yaml, env := told(c, harness.Config{Upstream: up.URL, Limits: []string{"1000 tokens each quarter"}})
+	yaml, env := tellingChannel(c, harness.Config{Upstream: up.URL, Limits: []string{"1000 tokens each quarter"}})
 	p := harness.StartYAML(t, yaml, env...)
 	body := ask(`"max_tokens": 100`)
 	for range 8 {
@@ -225,7 +225,7 @@ func TestAWebhookIsAddedByAReload(t *testing.T) {
 // tokenfare notify -test posts one message, or says why it could not.
 func TestTheWebhookCanBeTried(t *testing.T) {
 	c := newChannel(t)
-	yaml, env := told(c, harness.Config{Upstream: "http://127.0.0.1:1/v1", Limits: []string{"1000 tokens in total"}})
+	yaml, env := tellingChannel(c, harness.Config{Upstream: "http://127.0.0.1:1/v1", Limits: []string{"1000 tokens in total"}})
 	dir := t.TempDir()
 	path := filepath.Join(dir, "config.yaml")
 	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {

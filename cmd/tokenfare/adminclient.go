@@ -40,8 +40,21 @@ var (
 	errRefused = errors.New("the proxy refuses")
 )
 
+// askError is why a proxy could not be asked, whatever else is well.
+type askError struct{ error }
+
+// Unwrap returns the cause.
+func (e askError) Unwrap() error { return e.error }
+
 // ask sends in as JSON, if there is any, and reads the answer into out. An error matches errNoProxy if nothing was sent.
 func (a adminClient) ask(ctx context.Context, method, path string, in, out any) error {
+	if err := a.exchange(ctx, method, path, in, out); err != nil {
+		return askError{err}
+	}
+	return nil
+}
+
+func (a adminClient) exchange(ctx context.Context, method, path string, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, adminPatience)
 	defer cancel()
 	var body io.Reader

@@ -98,6 +98,8 @@ func (a *app) serve(ctx context.Context, main, admin listening) error {
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)
+	case <-a.books.lost():
+		return errors.New("serve: others that write to the ledger took this process for dead; start it again")
 	case <-ctx.Done():
 		return nil
 	}

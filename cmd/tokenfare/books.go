@@ -14,7 +14,8 @@ type books struct {
 	store  ledger.Store
 	writer *ledger.Writer
 	stop   context.CancelFunc // nil: the writer does not run yet
-	ended  chan error
+	ended  chan struct{}      // closed when the writer runs no longer
+	err    error              // why; to be read after that
 }
 
 // openBooks opens the ledger, and charges what a crash has left unfinished.
@@ -34,7 +35,7 @@ func openBooks(ctx context.Context, c LedgerConfig, log *slog.Logger) (*books, e
 	if crashed > 0 {
 		log.Warn("ledger", "unfinished_calls", crashed, "charged", "all they had reserved, as nobody knows how they ended")
 	}
-	return &books{store: store, writer: w, ended: make(chan error, 1)}, nil
+	return &books{store: store, writer: w, ended: make(chan struct{})}, nil
 }
 
 // ledger is the writer, nil if nothing is recorded.
@@ -52,7 +53,19 @@ func (b *books) run(ctx context.Context) {
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	b.stop = stop
-	go func() { b.ended <- b.writer.Run(running) }()
+	go func() {
+		defer close(b.ended)
+		b.err = b.writer.Run(running)
+	}()
+}
+
+// lost is closed when the writer has ended by itself: others took it for dead and charged what it had open. Nothing more can be
+// recorded then.
+func (b *books) lost() <-chan struct{} {
+	if b == nil {
+		return nil
+	}
+	return b.ended
 }
 
 // close writes what is left, and closes the store.
@@ -63,7 +76,8 @@ func (b *books) close() error {
 	var err error
 	if b.stop != nil {
 		b.stop()
-		err = <-b.ended
+		<-b.ended
+		err = b.err
 	}
 	if closing := b.store.Close(); err == nil {
 		err = closing

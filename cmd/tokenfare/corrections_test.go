@@ -84,7 +84,7 @@ func TestCorrectionRequests(t *testing.T) {
 // TestCorrectionsAtOnce: of many who correct the same call, one does it.
 func TestCorrectionsAtOnce(t *testing.T) {
 	s := openShop(t)
-	s.status = 0
+	s.status.Store(0)
 	id := s.call().String()
 	var all sync.WaitGroup
 	for range 8 {

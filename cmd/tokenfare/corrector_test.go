@@ -57,7 +57,7 @@ func TestCorrectionsThatWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &books{store: store, writer: w, ended: make(chan error, 1)}
+	b := &books{store: store, writer: w, ended: make(chan struct{})}
 	b.run(t.Context())
 	defer b.close()
 	id := w.IDs().Next()

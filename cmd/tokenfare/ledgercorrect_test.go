@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,9 +113,9 @@ func TestTheLedgerKnowsEveryUnit(t *testing.T) {
 // TestCorrectEachWay: the ways to say what a call is to be charged, and what it costs then.
 func TestCorrectEachWay(t *testing.T) {
 	s := openShop(t)
-	s.status = 0
+	s.status.Store(0)
 	id := s.call().String()
-	s.status = 200
+	s.status.Store(http.StatusOK)
 	account := func() ledger.Account {
 		calls := s.calls()
 		return calls[0].Account(s.corrections())
@@ -234,10 +235,10 @@ func TestCorrectWithoutAProxy(t *testing.T) {
 // ending.
 func TestCorrectSelects(t *testing.T) {
 	s := openShop(t)
-	s.status = 0
+	s.status.Store(0)
 	s.call()
 	s.call()
-	s.status = 200
+	s.status.Store(http.StatusOK)
 	s.call()
 	for args, calls := range map[string]string{
 		"-since 1h": "2 calls:", "-since 1h -key carol -model gpt-* -upstream up -ending no_status": "2 calls:",

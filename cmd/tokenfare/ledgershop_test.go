@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -22,7 +23,7 @@ type shop struct {
 	app    *app
 	admin  *httptest.Server
 
-	status int // of the upstream's answers; 0 breaks the connection off
+	status atomic.Int64 // of the upstream's answers; 0 breaks the connection off
 }
 
 const (
@@ -32,13 +33,15 @@ const (
 
 func openShop(t *testing.T) *shop {
 	t.Helper()
-	s := &shop{t: t, config: filepath.Join(t.TempDir(), "config.yaml"), status: http.StatusOK}
+	s := &shop{t: t, config: filepath.Join(t.TempDir(), "config.yaml")}
+	s.status.Store(http.StatusOK)
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
-		if s.status == 0 {
+		status := s.status.Load()
+		if status == 0 {
 			panic(http.ErrAbortHandler)
 		}
-		w.WriteHeader(s.status)
+		w.WriteHeader(int(status))
 		io.WriteString(w, `{"choices":[],"usage":{"prompt_tokens":8,"completion_tokens":1,"total_tokens":9}}`)
 	}))
 	t.Cleanup(up.Close)

@@ -135,8 +135,8 @@ func (v *verification) run(ctx context.Context) (*verified, error) {
 		out.live.Skipped = v.unread
 	default:
 		out.live, err = compareLive(ctx, v.whole, store, v.proxy)
-		if errors.Is(err, errNoProxy) || errors.Is(err, errRefused) {
-			out.live, err = liveReport{Skipped: err.Error()}, nil
+		if asked, ok := errors.AsType[askError](err); ok && ctx.Err() == nil {
+			out.live, err = liveReport{Skipped: asked.Error()}, nil
 		}
 	}
 	return out, err

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,6 +131,22 @@ func TestVerifyNoticesALiveDifference(t *testing.T) {
 	code, said = s.command("verify")
 	if code != 0 || !strings.Contains(said, "admin.token is not that of the one at "+s.admin.URL) {
 		t.Errorf("with another token: exit code %d: %s", code, said)
+	}
+}
+
+// TestVerifyBesideAnotherProgram: whatever answers at the admin address, the books are proven.
+func TestVerifyBesideAnotherProgram(t *testing.T) {
+	s := openShop(t)
+	s.call()
+	for says, h := range map[string]http.HandlerFunc{
+		"no proxy of this version: it knows no /budgets": http.NotFound,
+		"no proxy of this version: invalid":              func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") },
+		"answered 500":                                   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
+	} {
+		s.admin.Config.Handler = h
+		if code, said := s.command("verify"); code != 0 || !strings.Contains(said, says) || !strings.Contains(said, "The books balance.") {
+			t.Errorf("exit code %d, and not %q: %s", code, says, said)
+		}
 	}
 }
 

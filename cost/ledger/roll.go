@@ -98,9 +98,9 @@ func (s *Sums) basis(of string, n int64) {
 // SlotLength is how long a slot is. Every time zone in use has its midnights where one begins.
 const SlotLength = 15 * time.Minute
 
-// SlotsKept is for how long slots are told apart: longer than any period of a budget. What is older counts for budgets that
-// have no period only, and stores may sum it up.
-const SlotsKept = 100 * 24 * time.Hour
+// SlotsKept is for how long slots are told apart: more than twice as long as the longest period of a budget, 366 days. What is
+// older counts for budgets that have no period only, and stores may sum it up.
+const SlotsKept = 800 * 24 * time.Hour
 
 // Slot names the sum of what one budget was charged in a quarter of an hour.
 type Slot struct {

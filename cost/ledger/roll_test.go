@@ -129,8 +129,8 @@ func TestAHugePastIsCaughtUpWith(t *testing.T) {
 			}
 		}
 		m.onCommit(nil, nil)
-		w, stop = run(t, m, ledger.Options{RollEvery: time.Hour})
 		before := m.commits()
+		w, stop = run(t, m, ledger.Options{RollEvery: time.Hour})
 		time.Sleep(time.Second)
 		m.balanced()
 		if n := m.commits(); n != before+1 {

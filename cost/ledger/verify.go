@@ -23,7 +23,7 @@ type VerifyOptions struct {
 //   - What a key's exchanges cost in a month is what its budgets in dollars were charged for them.
 //   - Every end has its begin, no exchange has two ends, and one without an end is known to a writer.
 //
-// It reads every row once, in the order in which exchanges began, and keeps no more in memory than an hour's sums. An error
+// It reads every row once, in the order in which exchanges began, and keeps no more in memory than the sums of a day. An error
 // says that the ledger cannot be read; what is wrong in it is in the report.
 func Verify(ctx context.Context, s Snapshot, o VerifyOptions) (*Report, error) {
 	if o.MostDifferences == 0 {

@@ -61,6 +61,32 @@ func TestMeasuresEverythingOnEveryServer(t *testing.T) {
 	}
 }
 
+func TestMeasuresTheLedger(t *testing.T) {
+	s := ledgerSettings()
+	s.rounds, s.requests, s.rate, s.samples = 1, 12, 100, 3
+	report, err := measureLedger(t.Context(), s, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Rows) != 9 {
+		t.Errorf("%d rows, want three workloads on three servers", len(report.Rows))
+	}
+	for _, row := range report.Rows {
+		if thinks := strings.HasPrefix(row.Workload, "think"); row.P50 <= 0 || row.P99 < row.P50 || row.Rate <= 0 || thinks && row.P50 < 50 {
+			t.Errorf("%+v", row)
+		}
+	}
+	var table strings.Builder
+	if err := report.writeTable(&table); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"think-stream", "no ledger again", "exchanges/s", "p99"} {
+		if !strings.Contains(table.String(), part) {
+			t.Errorf("the table does not say %q:\n%s", part, table.String())
+		}
+	}
+}
+
 // direct starts a mock and returns it as a target.
 func direct(t *testing.T) *target {
 	t.Helper()
@@ -138,11 +164,11 @@ func TestNoTwoPromptsAreAlike(t *testing.T) {
 }
 
 func TestTheMiddleRoundsCount(t *testing.T) {
-	rounds := []spent{{90, 1}, {10, 1}, {20, 1}, {30, 1}}
-	if got, want := typical(rounds), (spent{50, 2}); got != want {
+	rounds := []spent{{90, 1, 9}, {10, 1, 1}, {20, 1, 2}, {30, 1, 3}}
+	if got, want := typical(rounds), (spent{50, 2, 5}); got != want {
 		t.Errorf("typical of %v is %v, want %v", rounds, got, want)
 	}
-	if got, want := typical(rounds[:3]), (spent{120, 3}); got != want {
+	if got, want := typical(rounds[:3]), (spent{120, 3, 12}); got != want {
 		t.Errorf("typical of three is %v, want all of them: %v", got, want)
 	}
 }

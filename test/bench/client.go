@@ -42,6 +42,7 @@ type connection struct {
 	answer   []byte
 	number   []byte
 	want     stamped
+	first    time.Duration // to the first byte of the last answer
 }
 
 func dial(t *target, w *workload) (*connection, error) {
@@ -86,7 +87,8 @@ func concat(texts []string) string {
 
 func (c *connection) close() { c.conn.Close() }
 
-// ask sends one request, checks the answer and returns how long it took, from the first byte written to the last byte read.
+// ask sends one request, checks the answer and returns how long it took, from the first byte written to the last byte read, or to
+// the first.
 func (c *connection) ask() (time.Duration, error) {
 	c.write("")
 	began := time.Now()
@@ -97,6 +99,9 @@ func (c *connection) ask() (time.Duration, error) {
 	}
 	if err != nil {
 		return 0, fmt.Errorf("%s, %s, request %s: %w", c.workload.name, c.target.name, c.number, err)
+	}
+	if c.workload.first {
+		return c.first, nil
 	}
 	return took, nil
 }
@@ -128,6 +133,10 @@ func (c *connection) exchange(now time.Time) (int, []byte, error) {
 	if _, err := c.conn.Write(c.out); err != nil {
 		return 0, nil, err
 	}
+	if _, err := c.reader.Peek(1); err != nil {
+		return 0, nil, err
+	}
+	c.first = time.Since(now)
 	resp, err := http.ReadResponse(c.reader, nil)
 	if err != nil {
 		return 0, nil, err

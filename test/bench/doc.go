@@ -8,7 +8,8 @@
 //     the noise of the run.
 //   - bare proxy: net/http/httputil.ReverseProxy in front of the mock and nothing else: the floor for anything written in Go on top
 //     of it. Only what keeps it correct and fair is added: it reads the request before it sends it, and keeps idle connections.
-//   - tokenfare: the built program with everything on: keys, exact counting, three budgets, metrics, a log line for each request.
+//   - tokenfare: the built program with everything on: keys, exact counting, three budgets, the ledger, metrics, a log line for
+//     each request.
 //
 // Prompts differ from request to request, so nothing can be remembered. Every answer is compared byte by byte with what the mock
 // sends, stamped with the number of the request it belongs to; one wrong byte ends the run.
@@ -17,6 +18,9 @@
 // they are answered. It is the figure a busy machine disturbs least; ratios to the bare proxy travel between machines, milliseconds
 // do not. Latency is measured apart from it, at a rate that every server holds, all servers in turn within each
 // fiftieth of a second.
+//
+// What the ledger costs is measured by -ledger in the same way: three copies of the program, of which the middle one has a ledger,
+// with every exchange durable before its answer; time is to the first byte, of which the ledger may hold up none.
 //
 // It needs Linux and the Go tool chain, nothing else, and leaves nothing behind.
 package main

@@ -19,6 +19,7 @@ const usage = `Measure what the proxy costs: CPU, added latency and memory, next
   go run ./test/bench                          everything; two to three minutes
   go run ./test/bench -only chat-20k -rounds 3 one workload, quickly
   go run ./test/bench -json > figures.json     for a program to read
+  go run ./test/bench -ledger                  what the ledger costs: the program with one and without, in turns
 
 Workloads:
 `
@@ -42,10 +43,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.IntVar(&s.requests, "requests", s.requests, "requests a round in chat-1k; the others get a share that takes as long")
 	only := flags.String("only", "", "comma-separated `WORKLOADS` to measure; all if empty")
 	asJSON := flags.Bool("json", false, "print JSON in place of the table")
+	withLedger := flags.Bool("ledger", false, "measure what the ledger costs instead")
 	flags.StringVar(&s.binary, "binary", "", "measure this `FILE`, a built program, in place of building ./cmd/tokenfare")
 	flags.Usage = func() {
 		fmt.Fprint(stderr, usage)
 		for _, w := range s.workloads {
+			fmt.Fprintf(stderr, "  %-16s %s\n", w.name, w.about)
+		}
+		fmt.Fprintln(stderr, "\nWorkloads of -ledger:")
+		for _, w := range ledgerWorkloads() {
 			fmt.Fprintf(stderr, "  %-16s %s\n", w.name, w.about)
 		}
 		fmt.Fprintln(stderr, "\nFlags:")
@@ -55,6 +61,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 0
 	} else if err != nil {
 		return 2
+	}
+	if *withLedger {
+		l := ledgerSettings()
+		flags.Visit(func(f *flag.Flag) {
+			switch f.Name {
+			case "rounds":
+				l.rounds = s.rounds
+			case "requests":
+				l.requests = s.requests
+			}
+		})
+		l.binary = s.binary
+		s = l
 	}
 	if err := s.choose(*only); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
@@ -68,7 +87,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "bench: CPU and memory are read from /proc, so this runs on Linux only")
 		return 1
 	}
-	report, err := measure(ctx, s, stderr)
+	report, err := measureOne(ctx, s, *withLedger, stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 1
@@ -85,6 +104,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// measureOne runs one of the two kinds of measurement.
+func measureOne(ctx context.Context, s settings, withLedger bool, progress io.Writer) (interface{ writeTable(to io.Writer) error }, error) {
+	if withLedger {
+		return measureLedger(ctx, s, progress)
+	}
+	return measure(ctx, s, progress)
 }
 
 // choose keeps the workloads that are named; an empty list keeps all.

@@ -84,7 +84,7 @@ func start(ctx context.Context, s settings, dir string, progress io.Writer) (_ [
 			return nil, nil, err
 		}
 	}
-	program, err := startProduct(binary, dir, mock.addr)
+	program, err := startProduct(binary, dir, mock.addr, "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -110,7 +110,7 @@ func (m *measurements) round(ctx context.Context, round, i int) error {
 		at := (k + round) % len(m.targets)
 		t := m.targets[at]
 		n := w.size(&m.settings)
-		if t.process == m.targets[0].process {
+		if !t.product && t.process == m.targets[0].process {
 			if w.proxied {
 				continue
 			}
@@ -142,9 +142,11 @@ func (c *cell) load(ctx context.Context, t *target, w *workload, n int) error {
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	if err := closedLoop(ctx, t, w, n); err != nil {
 		return err
 	}
+	wall := time.Since(began)
 	after, err := t.process.cpu()
 	if err != nil {
 		return err
@@ -153,7 +155,7 @@ func (c *cell) load(ctx context.Context, t *target, w *workload, n int) error {
 	if err != nil {
 		return err
 	}
-	c.rounds = append(c.rounds, spent{cpu: after - before, requests: n})
+	c.rounds = append(c.rounds, spent{cpu: after - before, requests: n, wall: wall})
 	c.peak = max(c.peak, peak)
 	return nil
 }

@@ -43,9 +43,12 @@ func (m *mockConn) exchange() error {
 	if err != nil {
 		return err
 	}
-	pace, number, err := marks(body)
+	pace, think, number, err := marks(body)
 	if err != nil {
 		return err
+	}
+	if think > 0 {
+		<-time.After(think)
 	}
 	answer := m.choose(body)
 	text := answer.with(number)
@@ -129,17 +132,23 @@ func contentLength(head []byte) (int, error) {
 	return 0, errNoRequest
 }
 
-// marks finds what the requests of this benchmark carry in their "user" member: the pace of the answer in milliseconds, and their
-// number.
-func marks(body []byte) (pace time.Duration, number []byte, err error) {
+// marks finds what the requests of this benchmark carry in their "user" member: the time between events and before the answer, and
+// their number.
+func marks(body []byte) (pace, think time.Duration, number []byte, err error) {
 	head := body[:min(len(body), 300)]
 	at := bytes.Index(head, []byte(userMark))
-	if at < 0 || len(head) < at+len(userMark)+4+len(blank) {
-		return 0, nil, errNoRequest
+	if at < 0 || len(head) < at+len(userMark)+8+len(blank) {
+		return 0, 0, nil, errNoRequest
 	}
 	rest := head[at+len(userMark):]
-	ms, err := strconv.ParseUint(string(rest[:3]), 10, 16)
-	return time.Duration(ms) * time.Millisecond, rest[4 : 4+len(blank)], err
+	for i, to := range [...]*time.Duration{&pace, &think} {
+		ms, err := strconv.ParseUint(string(rest[4*i:4*i+3]), 10, 16)
+		if err != nil {
+			return 0, 0, nil, err
+		}
+		*to = time.Duration(ms) * time.Millisecond
+	}
+	return pace, think, rest[8 : 8+len(blank)], nil
 }
 
 // writeSlowly writes one event at a time.

@@ -22,8 +22,9 @@ const (
 	spentKey = "tf-bench-0d9e8c7b6a51"
 )
 
-// config is the product with everything on and nothing in the way: the budgets of the first key are as large as they come.
-func config(upstream string) string {
+// config is the product with everything on and nothing in the way: the budgets of the first key are as large as they come. More is
+// appended.
+func config(upstream, more string) string {
 	return fmt.Sprintf(`listen: "127.0.0.1:0"
 admin: { listen: "localhost:0" }
 upstreams:
@@ -40,7 +41,7 @@ keys:
   spent:
     hash: %q
     limits: [10k tokens in total]
-`, upstream, hash(key), hash(spentKey))
+%s`, upstream, hash(key), hash(spentKey), more)
 }
 
 // hash is a key as a configuration holds it.
@@ -50,9 +51,9 @@ func hash(key string) string {
 }
 
 // startProduct runs the program in front of the mock, in a directory of its own. Its log is read to its end and thrown away.
-func startProduct(binary, dir, upstream string) (*process, error) {
+func startProduct(binary, dir, upstream, more string) (*process, error) {
 	path := filepath.Join(dir, "config.yaml")
-	if err := os.WriteFile(path, []byte(config(upstream)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(config(upstream, more)), 0o600); err != nil {
 		return nil, err
 	}
 	p := &process{cmd: exec.Command(binary, "serve", "-config", path), done: make(chan struct{})}

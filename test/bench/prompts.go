@@ -4,9 +4,11 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"time"
 )
 
-// userMark begins the "user" member of every request: "pace-", milliseconds between events (three digits), "-", its number.
+// userMark begins the "user" member of every request: "pace-", milliseconds between events and before the answer (three digits
+// each), its number, with dashes between.
 const userMark = `"user":"pace-`
 
 // author writes requests. The words depend on the request's number alone, and no two numbers give the same prompt. It belongs to
@@ -27,8 +29,10 @@ func (a *author) appendBody(to []byte, w *workload, number []byte, extra string)
 	n, _ := strconv.ParseUint(string(number), 10, 64) // it is our own
 	a.source.Seed(n, 0x70726f6d7074)
 	to = append(to, `{"model":"gpt-4o-mini",`+userMark...)
-	pace := w.pace.Milliseconds()
-	to = append(to, byte('0'+pace/100%10), byte('0'+pace/10%10), byte('0'+pace%10), '-')
+	for _, d := range [...]time.Duration{w.pace, w.think} {
+		ms := d.Milliseconds()
+		to = append(to, byte('0'+ms/100%10), byte('0'+ms/10%10), byte('0'+ms%10), '-')
+	}
 	to = append(to, number...)
 	to = append(to, `",`...)
 	to = append(to, extra...)

@@ -22,6 +22,7 @@ type cell struct {
 type spent struct {
 	cpu      time.Duration
 	requests int
+	wall     time.Duration
 }
 
 func (s spent) perThousand() float64 { return s.cpu.Seconds() * 1e6 / float64(s.requests) }
@@ -129,12 +130,16 @@ func typical(rounds []spent) spent {
 	for _, s := range kept {
 		sum.cpu += s.cpu
 		sum.requests += s.requests
+		sum.wall += s.wall
 	}
 	return sum
 }
 
-func median(all []time.Duration) time.Duration {
-	return slices.Sorted(slices.Values(all))[len(all)/2]
+func median(all []time.Duration) time.Duration { return quantile(all, 50) }
+
+// quantile is what so many of a hundred stay below.
+func quantile(all []time.Duration, percent int) time.Duration {
+	return slices.Sorted(slices.Values(all))[len(all)*percent/100]
 }
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1e3 }

@@ -10,6 +10,8 @@ type workload struct {
 	stream   bool          // the answer is a stream of events
 	usage    bool          // the caller asks for the usage event itself
 	pace     time.Duration // between two events of a stream; 0: all at once
+	think    time.Duration // before the answer
+	first    bool          // latency is to the first byte of the answer, not to the last
 	spent    bool          // with the key whose budget is used up
 	proxied  bool          // the mock is not asked directly
 	conns    int           // connections that ask at the same time, closed loop

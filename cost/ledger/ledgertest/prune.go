@@ -178,7 +178,7 @@ func compact(t *testing.T, _ Harness, l Ledger) {
 	c := hire(t, l)
 	defer c.leave()
 	const day = 24 * time.Hour
-	start := time.Now().Add(-130 * day)
+	start := time.Now().Add(-ledger.SlotsKept - 30*day)
 	for i := range 130 {
 		at := start.Add(time.Duration(i) * day)
 		for _, name := range []string{"budget", "another"} {
@@ -187,7 +187,7 @@ func compact(t *testing.T, _ Harness, l Ledger) {
 		}
 	}
 	c.rollUp()
-	since := time.Now().Add(-99 * day)
+	since := time.Now().Add(-ledger.SlotsKept + day)
 	wants := []ledger.Want{{Budget: "budget"}, {Budget: "another"}, {Budget: "budget", Since: since}, {Budget: "another", Since: since, Detail: ledger.BySlot}}
 	want := glance(t, c.store, func(v view) []int64 { return v.spent(wants...) })
 	young := glance(t, c.store, func(v view) map[ledger.Slot]int64 { return v.slots(since, ever.to) })
@@ -209,8 +209,8 @@ func compact(t *testing.T, _ Harness, l Ledger) {
 	}
 	check := func(when string) {
 		t.Helper()
-		if all := slots(); len(all) != 101 || all[0] != 0 || all[1] < ledger.SlotOf(time.Now().Add(-100*day)) {
-			t.Errorf("%s: %d slots, from %v on; want one of all that is older than 100 days, at 0, and 100 more", when, len(all), all[:min(3, len(all))])
+		if all := slots(); len(all) != 101 || all[0] != 0 || all[1] < ledger.SlotOf(time.Now().Add(-ledger.SlotsKept)) {
+			t.Errorf("%s: %d slots, from %v on; want one of all that is older than slots are kept, at 0, and 100 more", when, len(all), all[:min(3, len(all))])
 		}
 		same(t, when+": spent", glance(t, c.store, func(v view) []int64 { return v.spent(wants...) }), want)
 		same(t, when+": slots that are not old", glance(t, c.store, func(v view) map[ledger.Slot]int64 { return v.slots(since, ever.to) }), young)

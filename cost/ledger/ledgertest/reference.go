@@ -148,7 +148,7 @@ func (r *reference) drop(before time.Time, most int, now time.Time) int {
 		}
 	}
 	if len(dropped) < most {
-		r.summed = max(r.summed, ledger.SlotOf(now.Add(-100*24*time.Hour)))
+		r.summed = max(r.summed, ledger.SlotOf(now.Add(-ledger.SlotsKept)))
 	}
 	return len(dropped)
 }

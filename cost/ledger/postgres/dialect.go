@@ -22,6 +22,9 @@ func (dialect) Numbered() bool { return true }
 // Prepares reports true: pgx does.
 func (dialect) Prepares() bool { return true }
 
+// Present returns nil: a database that is gone says so itself.
+func (dialect) Present() error { return nil }
+
 // Pace is that of this ledger's writers.
 func (d dialect) Pace() sqlstore.Pace { return d.pace }
 

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 type dialect struct {
 	path string
 	held *fileLock // nil: to read only
+	file os.FileInfo
 }
 
 // Numbered reports false: SQLite takes question marks.
@@ -25,6 +27,19 @@ func (dialect) Numbered() bool { return false }
 
 // Prepares reports false: the driver does not.
 func (dialect) Prepares() bool { return false }
+
+// Present looks whether the file at path is still the one that was opened. One that was removed or replaced takes rows all the
+// same, and they are gone with the process.
+func (d dialect) Present() error {
+	now, err := os.Stat(d.path)
+	if err == nil && !os.SameFile(now, d.file) {
+		err = errors.New("it was replaced by another file")
+	}
+	if err != nil {
+		return fmt.Errorf("the ledger that was opened at %s is there no longer (%w): put it back if you can, and start this program again", d.path, err)
+	}
+	return nil
+}
 
 // Pace is none: whoever has the lock is the only one.
 func (dialect) Pace() sqlstore.Pace { return sqlstore.Pace{} }

@@ -59,7 +59,11 @@ func open(ctx context.Context, path string, held *fileLock) (*sqlstore.Store, er
 		write.Close()
 		return nil, err
 	}
-	return sqlstore.New(dialect{path, held}, write, read), nil
+	file, err := os.Stat(path)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), write.Close(), read.Close())
+	}
+	return sqlstore.New(dialect{path, held, file}, write, read), nil
 }
 
 // OpenReader opens the ledger at path to read, whether or not another process writes to it.

@@ -24,6 +24,9 @@ const keep = "ON CONFLICT DO NOTHING"
 
 // Commit writes a batch.
 func (s *Store) Commit(ctx context.Context, b *ledger.Batch) error {
+	if err := s.dialect.Present(); err != nil {
+		return fmt.Errorf("write ledger: %w", err)
+	}
 	return s.transact(ctx, "write ledger", func(t *tx) error {
 		rolled := int64(0)
 		if b.Rolled != nil {

@@ -8,6 +8,9 @@ import (
 	"github.com/tokenfare/tokenfare/cost/ledger"
 )
 
+// noticesKept is for how long it is remembered that somebody was told of a period that has ended.
+const noticesKept = 100 * 24 * time.Hour
+
 // Prune drops the oldest exchanges, up to the first that is not in the sums yet.
 func (s *Store) Prune(ctx context.Context, before time.Time, most int) (dropped int, err error) {
 	most = max(0, most)
@@ -39,7 +42,7 @@ func (s *Store) Prune(ctx context.Context, before time.Time, most int) (dropped 
 			AND seq <= (SELECT w.rolled FROM writers w WHERE w.slot = corrections.seq % 1024)`, old); err != nil {
 			return err
 		}
-		if _, err := t.exec(ctx, `DELETE FROM notices WHERE ends > 0 AND ends < ?`, time.Now().Add(-ledger.SlotsKept).Unix()); err != nil {
+		if _, err := t.exec(ctx, `DELETE FROM notices WHERE ends > 0 AND ends < ?`, time.Now().Add(-noticesKept).Unix()); err != nil {
 			return err
 		}
 		return t.compact(ctx)
@@ -89,38 +92,64 @@ func (t *tx) drop(ctx context.Context, last int64) error {
 	return err
 }
 
-// compact sums up the slots that no period reaches. Another writer's correction may come to one meanwhile: what is summed up
-// is set apart first, so that it is what is removed, and nothing else.
-func (t *tx) compact(ctx context.Context) error {
-	if _, err := t.exec(ctx, `UPDATE spent SET slot = -slot WHERE slot > 0 AND slot < ?`, ledger.SlotOf(time.Now().Add(-ledger.SlotsKept))); err != nil {
-		return err
-	}
-	if err := t.sumApart(ctx); err != nil {
-		return err
-	}
-	_, err := t.exec(ctx, `DELETE FROM spent WHERE slot < 0`)
-	return err
-}
+// mostCompacted is how many budgets are looked at each time: a few milliseconds, however many slots there are.
+const mostCompacted = 20
 
-// sumApart adds what is set apart to the slots at 0.
-func (t *tx) sumApart(ctx context.Context) error {
-	rows, err := t.QueryContext(ctx, t.store.place(`SELECT budget, `+sumOf("n", true)+` FROM spent WHERE slot < 0 GROUP BY budget ORDER BY budget`))
+// compact sums up the slots that no period reaches, of the next few budgets: so long as it goes on, no call can begin.
+func (t *tx) compact(ctx context.Context) error {
+	budgets, err := t.nextBudgets(ctx)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	summed := newBulk("spent", "budget, slot, n", "ON CONFLICT (budget, slot) DO UPDATE SET "+added("spent", "n"), 0)
-	for rows.Next() {
-		var budget, n int64
-		sum := scanSums([]*int64{&n}, true)
-		if err := rows.Scan(append([]any{&budget}, sum.columns()...)...); err != nil {
+	for _, budget := range budgets {
+		if err := t.compactBudget(ctx, budget); err != nil {
 			return err
 		}
-		sum.add()
-		summed.add(budget, int64(0), n)
 	}
-	if err := rows.Err(); err != nil {
+	return nil
+}
+
+// nextBudgets are those that were not looked at for longest.
+func (t *tx) nextBudgets(ctx context.Context) (budgets []int64, err error) {
+	rows, err := t.QueryContext(ctx, t.store.place(`SELECT id FROM budgets WHERE id > ? ORDER BY id LIMIT ?`), t.store.compacted, mostCompacted)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		budgets = append(budgets, id)
+	}
+	if t.store.compacted = 0; len(budgets) == mostCompacted {
+		t.store.compacted = budgets[mostCompacted-1]
+	}
+	return budgets, rows.Err()
+}
+
+// compactBudget sums up the old slots of one budget. Another writer's correction may come to one meanwhile: what is summed up is
+// set apart first, so that it is what is removed, and nothing else.
+func (t *tx) compactBudget(ctx context.Context, budget int64) error {
+	result, err := t.exec(ctx, `UPDATE spent SET slot = -slot WHERE budget = ? AND slot > 0 AND slot < ?`, budget, ledger.SlotOf(time.Now().Add(-ledger.SlotsKept)))
+	if err != nil {
 		return err
 	}
-	return summed.flush(ctx, t)
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		return err
+	}
+	var n int64
+	sum := scanSums([]*int64{&n}, true)
+	if err := t.queryRow(ctx, `SELECT `+sumOf("n", true)+` FROM spent WHERE budget = ? AND slot < 0`, budget).Scan(sum.columns()...); err != nil {
+		return err
+	}
+	sum.add()
+	summed := newBulk("spent", "budget, slot, n", "ON CONFLICT (budget, slot) DO UPDATE SET "+added("spent", "n"), 1)
+	summed.add(budget, int64(0), n)
+	if err := summed.flush(ctx, t); err != nil {
+		return err
+	}
+	_, err = t.exec(ctx, `DELETE FROM spent WHERE budget = ? AND slot < 0`, budget)
+	return err
 }

@@ -23,6 +23,8 @@ type Dialect interface {
 	// Pace is that of the signs of life by which writers know of each other. Without a beat there can be only one writer, and
 	// whoever had the slot before is dead.
 	Pace() Pace
+	// Present returns an error if what was opened is there no longer, or is another. It is asked before each commit.
+	Present() error
 	// Reading are the options of a transaction that reads everything as of one instant.
 	Reading() *sql.TxOptions
 	// Explain puts a database's error into words of a person who can do something about it. The original stays in its chain.
@@ -39,6 +41,7 @@ type Store struct {
 	turn       chan struct{} // holds one while somebody writes, who alone uses all below
 	statements map[string]*sql.Stmt
 	known      interned
+	compacted  int64 // the last budget whose old slots were summed up
 
 	life life
 }
