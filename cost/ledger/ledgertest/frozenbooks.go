@@ -24,27 +24,27 @@ var (
 	frozenLate = made("03-10 00:00:00").Time()
 )
 
-// readBooks asks for all of it. The budgets and prices are those that are named.
-func (v view) readBooks(of *books) *books {
+// read asks a ledger for all that b has.
+func (b *books) read(v view) *books {
 	v.t.Helper()
-	b := &books{
+	got := &books{
 		All: v.everything(), Days: v.hours(frozenDays), Spent: map[string]int64{}, Late: map[string]int64{}, Prices: map[string]string{},
 		Kept: v.kept().UnixMicro(),
 	}
-	for _, id := range ids(b.All.Began) {
-		b.Found = append(b.Found, *v.find(id))
+	for _, id := range ids(got.All.Began) {
+		got.Found = append(got.Found, *v.find(id))
 	}
-	for name := range of.Spent {
+	for name := range b.Spent {
 		n := v.spent(ledger.Want{Budget: name}, ledger.Want{Budget: name, Since: frozenLate, Detail: ledger.BySlot})
-		b.Spent[name], b.Late[name] = n[0], n[1]
+		got.Spent[name], got.Late[name] = n[0], n[1]
 	}
-	for version := range of.Prices {
+	for version := range b.Prices {
 		card, err := v.s.Price(v.t.Context(), version)
 		v.must("price", err)
-		b.Prices[version] = card
+		got.Prices[version] = card
 	}
-	b.sort()
-	return b
+	got.sort()
+	return got
 }
 
 // sort puts rows in order that come in any.
@@ -53,7 +53,9 @@ func (b *books) sort() {
 	slices.SortFunc(b.All.Refusals, func(a, b ledger.Refusal) int {
 		return cmp.Or(cmp.Compare(a.Hour, b.Hour), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Code, b.Code))
 	})
-	slices.SortFunc(b.All.Notices, func(a, b ledger.Notice) int { return cmp.Or(cmp.Compare(a.Budget, b.Budget), cmp.Compare(a.Period, b.Period)) })
+	slices.SortFunc(b.All.Notices, func(a, b ledger.Notice) int {
+		return cmp.Or(cmp.Compare(a.Budget, b.Budget), cmp.Compare(a.Period, b.Period), cmp.Compare(a.At, b.At))
+	})
 }
 
 // frozenBooks are what the frozen ledger says.

@@ -11,7 +11,7 @@ func frozenHourSums() map[ledger.Hour]ledger.Sums {
 	}
 	const evaluation = "évaluation “Ω”"
 	return map[ledger.Hour]ledger.Sums{
-		in("02-27 10", aliceChat, "gpt-4o-mini", "", ""):        {Requests: 1, Input: 30, Output: 70, Cost: 46_500},
+		in("02-27 10", aliceChat, "gpt-4o-mini", "", ""):         {Requests: 1, Input: 30, Output: 70, Cost: 46_500},
 		in("02-27 10", bobChat, "gpt-5", "gpt-5-2025-08-07", ""): {Requests: 1, Input: 200, Output: 100, Reasoning: 8, Cost: 1_250_000},
 
 		in("03-09 23", aliceChat, "gpt-4o-mini", "", "nightly"): {Requests: 1, Input: 118, CachedInput: 64, Output: 210, Cost: 138_900},

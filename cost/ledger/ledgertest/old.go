@@ -56,9 +56,6 @@ func (s Schema) opens(t *testing.T) {
 	s.upToDate(t, db)
 }
 
-// read reads what is in b.
-func (b *books) read(v view) *books { return v.readBooks(b) }
-
 // upToDate fails the test unless the tables are those of a ledger that is new.
 func (s Schema) upToDate(t *testing.T, db *sql.DB) {
 	t.Helper()

@@ -1,6 +1,6 @@
 -- A ledger as a program of schema version 1 wrote it: its tables, and rows of every kind. It is frozen. Nothing here is ever
 -- edited, whatever becomes of the schema: ledgers like this one are out there, and every later program has to open them. What it
--- says, package ledgertest has in words.
+-- must say then, package ledgertest knows.
 
 CREATE TABLE writers (
 	slot   bigint PRIMARY KEY,
