@@ -24,3 +24,6 @@ func Migrate(ctx context.Context, db *sql.DB, steps []string) error {
 	_, err := sqlstore.Migrate(ctx, db, versioned{}, list)
 	return err
 }
+
+// Fits is fits.
+var Fits = fits
