@@ -77,6 +77,7 @@ func (w *Writer) take() *group {
 	defer w.mu.Unlock()
 	g := w.next
 	g.upto = w.ids.reached() // rows get their Seq under the same lock
+	g.taken.Store(true)
 	w.next = newGroup()
 	return g
 }

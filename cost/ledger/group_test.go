@@ -86,11 +86,13 @@ func TestCommitsBeginAGapApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(t)
 		w, stop := run(t, m, ledger.Options{Gap: 50 * time.Millisecond, RollEvery: time.Hour})
+		var waiting sync.WaitGroup
 		for range 100 {
-			w.Begin(begun(w, "key", 1))
+			ticket := w.Begin(begun(w, "key", 1))
+			waiting.Go(func() { durable(t, ticket) })
 			time.Sleep(7 * time.Millisecond)
 		}
-		durable(t, w.Begin(begun(w, "key", 1)))
+		waiting.Wait()
 		m.look(func() {
 			for i, c := range m.committed[1:] {
 				if gap := c.at.Sub(m.committed[i].at); gap < 50*time.Millisecond || gap > 57*time.Millisecond {
@@ -101,6 +103,31 @@ func TestCommitsBeginAGapApart(t *testing.T) {
 				t.Errorf("%d commits in 700 ms", n)
 			}
 		})
+		stopped(t, stop)
+	})
+}
+
+// As long as nobody waits, rows wait for others; whoever then waits has them written at once.
+func TestRowsNobodyWaitsForComeTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(t)
+		w, stop := run(t, m, ledger.Options{Gap: time.Millisecond, Late: 20 * time.Millisecond, RollEvery: time.Hour})
+		time.Sleep(time.Minute)
+		for range 1000 {
+			w.Begin(begun(w, "key", 1))
+			time.Sleep(time.Millisecond)
+		}
+		if n := m.commits(); n < 45 || n > 55 {
+			t.Errorf("%d commits in a second, want one every 20 ms", n)
+		}
+		time.Sleep(time.Second)
+		first := w.Begin(begun(w, "key", 1))
+		time.Sleep(5 * time.Millisecond)
+		before, began := m.commits(), time.Now()
+		durable(t, first)
+		if took := time.Since(began); took > time.Millisecond || m.commits() != before+1 {
+			t.Errorf("who waits does so for %v and %d commits", took, m.commits()-before)
+		}
 		stopped(t, stop)
 	})
 }

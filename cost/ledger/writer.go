@@ -20,7 +20,7 @@ type Options struct {
 	Serve      bool
 	MostQueued int           // rows in memory from which on exchanges are not recorded while the ledger cannot be written and Serve is set; zero means 100,000
 	Gap        time.Duration // between the beginnings of two commits, so that a busy ledger is written in larger groups; zero means 2 ms
-	Late       time.Duration // how long a row waits for others that nobody waits for; zero means 20 ms
+	Late       time.Duration // how long a row waits for others as long as nobody waits for it; zero means 20 ms
 	Patience   time.Duration // how long a ticket waits; zero means 5 s
 	RollEvery  time.Duration // how long the sums may be behind the rows; zero means a second
 	RollIdle   time.Duration // how often a writer that has nothing to write says that all of its rows are in the sums, so that readers need not look for them among those of others; zero means never
@@ -69,6 +69,7 @@ type group struct {
 	refusals map[Refusal]int64 // by all but their number
 	rows     int
 	upto     ID            // later rows have a larger Seq
+	taken    atomic.Bool   // it is no longer filled: Run has it
 	done     chan struct{} // closed when the group is durable
 	settled  atomic.Bool   // done is closed
 }
@@ -142,11 +143,12 @@ func (w *Writer) Err() error {
 	return nil
 }
 
-// Begin queues a begin row. The row belongs to the writer from now on. If the ticket says that it is lost, the exchange must not be
+// Begin queues a begin row. The row belongs to the writer from now on. It is written as soon as somebody waits for it, which is when
+// the upstream has answered, or with others a few milliseconds later. If the ticket says that it is lost, the exchange must not be
 // ended: it is not recorded at all.
 func (w *Writer) Begin(b *Begin) Ticket {
 	b.bound()
-	return w.queue(w.wake, true, func(g *group) { g.batch.Begins = append(g.batch.Begins, b) })
+	return w.queue(w.later, true, func(g *group) { g.batch.Begins = append(g.batch.Begins, b) })
 }
 
 // Draw queues a draw row. The row belongs to the writer from now on.
@@ -241,6 +243,9 @@ func (t Ticket) Lost() bool { return t.group == nil }
 func (t Ticket) Wait(ctx context.Context) error {
 	if t.group == nil || t.group.settled.Load() {
 		return nil
+	}
+	if !t.group.taken.Load() {
+		rouse(t.writer.wake)
 	}
 	patience := time.NewTimer(t.writer.options.Patience)
 	defer patience.Stop()
