@@ -162,6 +162,36 @@ func TestDeadWriterIsAdoptedOnce(t *testing.T) {
 	}
 }
 
+// A writer that could give no sign of life for long spends nothing until it has given one, and nothing at all once it was adopted.
+func TestSilentWriterSpendsNothing(t *testing.T) {
+	at, ok := fresh(t)
+	if !ok {
+		return
+	}
+	by, network := linked(t, at)
+	p := start(t, by, brisk)
+	p.leave(1, 1)
+	network.set(true)
+	eventually(t, "it is silent", func() bool { return !p.store.Living() })
+	network.set(false)
+	eventually(t, "it lives", func() bool { return p.store.Living() && p.w.Admit() == nil })
+
+	network.set(true)
+	other := start(t, at, brisk)
+	eventually(t, "it is adopted", func() bool { n, _ := other.store.Adopted(); return n == 1 })
+	if p.store.Living() {
+		t.Error("it was taken for dead before it thought so itself")
+	}
+	network.set(false)
+	if err := <-p.ended; !errors.Is(err, ledger.ErrFenced) {
+		t.Errorf("it ends with %v, want an error that matches ErrFenced", err)
+	}
+	time.Sleep(5 * brisk.Beat)
+	if p.store.Living() || !other.store.Living() {
+		t.Errorf("of two writers, the one that was adopted lives: %t; the other: %t", p.store.Living(), other.store.Living())
+	}
+}
+
 // What a writer leaves open when it stops is ended at the next start, whoever starts.
 func TestStoppedWritersAreAdoptedAtOnce(t *testing.T) {
 	at, ok := fresh(t)
