@@ -211,7 +211,7 @@ func TestStandingStillHoldsUpNobodyForLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer still.Rollback() //nolint:errcheck // the server has ended it
+	defer still.Rollback()
 	for _, statement := range []string{"UPDATE spent SET n = n", "UPDATE hours SET requests = requests", "UPDATE days SET requests = requests"} {
 		result, err := still.ExecContext(t.Context(), statement)
 		if err != nil {
