@@ -29,14 +29,12 @@ func (p *Policy) Budgets(ctx context.Context, l limiter.Limiter) ([]BudgetState,
 			return nil, fmt.Errorf("read %s: %w", b, err)
 		}
 		list = append(list, BudgetState{
-			Name: b.entry.Name, Owner: b.owner.String(), Limit: b.limit.Text, Unit: b.limit.Unit.String(), Kind: kindNames[b.limit.Kind],
+			Name: b.entry.Name, Owner: b.owner.String(), Limit: b.limit.Text, Unit: b.limit.Unit.String(), Kind: b.limit.Kind.String(),
 			State: b.asLimited(charge[0].State),
 		})
 	}
 	return list, nil
 }
-
-var kindNames = [...]string{"per", "in any", "each", "per request", "in total", "at once"}
 
 // Budgets tells the state of every budget of the policy in force.
 func (s *Server) Budgets(ctx context.Context) ([]BudgetState, error) {

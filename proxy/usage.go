@@ -63,10 +63,6 @@ func (f figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f.n)
 }
 
-var kindWords = map[limit.Kind]string{
-	limit.Per: "per", limit.InAny: "in any", limit.Each: "each", limit.PerRequest: "per request", limit.InTotal: "in total", limit.AtOnce: "at once",
-}
-
 // usage answers a caller what is left of its budgets. It costs nothing. Of a group it shows what all of its keys have left
 // together, and nothing of any other key.
 func (s *Server) usage(w http.ResponseWriter, r *http.Request) error {
@@ -117,7 +113,7 @@ func (x *exchange) left(ctx context.Context) ([]budgetUsage, error) {
 // usage is what there is to say of a budget without looking at its counter.
 func (b *budget) usage(zone *time.Location) budgetUsage {
 	u := budgetUsage{
-		Owner: b.owner.String(), Limit: b.limit.Text, Unit: b.limit.Unit.String(), Kind: kindWords[b.limit.Kind],
+		Owner: b.owner.String(), Limit: b.limit.Text, Unit: b.limit.Unit.String(), Kind: b.limit.Kind.String(),
 		Models: append([]string{}, b.limit.Models...), Observed: b.limit.Observe, Amount: figure{b.limit.Unit, b.limit.Capacity()}, RaisedBy: []raise{},
 	}
 	if !b.limit.Until.IsZero() {

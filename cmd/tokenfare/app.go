@@ -99,7 +99,7 @@ func (a *app) serve(ctx context.Context, main, admin listening) error {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)
 	case <-a.books.lost():
-		return errors.New("serve: others that write to the ledger took this process for dead; start it again")
+		return errors.New("serve: nothing more can be recorded in the ledger; start this program again")
 	case <-ctx.Done():
 		return nil
 	}

@@ -27,7 +27,7 @@ func openBooks(ctx context.Context, c LedgerConfig, log *slog.Logger) (*books, e
 	if err != nil {
 		return nil, err
 	}
-	w, crashed, err := ledger.Open(ctx, store, ledger.Options{Serve: c.Serve, Keep: c.Keep, Heartbeat: c.heartbeat(), Log: log})
+	w, crashed, err := ledger.Open(ctx, store, ledger.Options{Serve: c.Serve, Keep: c.Keep, RollIdle: c.rollIdle(), Log: log})
 	if err != nil {
 		store.Close()
 		return nil, err
@@ -59,8 +59,8 @@ func (b *books) run(ctx context.Context) {
 	}()
 }
 
-// lost is closed when the writer has ended by itself: others took it for dead and charged what it had open. Nothing more can be
-// recorded then.
+// lost is closed when the writer has ended by itself: others took it for dead and charged what it had open, or the ledger was
+// replaced. Nothing more can be recorded then.
 func (b *books) lost() <-chan struct{} {
 	if b == nil {
 		return nil

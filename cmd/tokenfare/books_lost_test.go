@@ -36,7 +36,7 @@ func TestAProcessThatWasTakenForDeadEnds(t *testing.T) {
 	go func() { ended <- a.run(t.Context()) }()
 	select {
 	case err := <-ended:
-		if err == nil || !strings.Contains(err.Error(), "taken for dead") && !strings.Contains(err.Error(), "took this process for dead") || !errors.Is(err, ledger.ErrFenced) {
+		if err == nil || !strings.Contains(err.Error(), "took this one for dead") || !errors.Is(err, ledger.ErrFenced) {
 			t.Errorf("it ended with %v", err)
 		}
 	case <-time.After(20 * time.Second):

@@ -122,8 +122,8 @@ func isPostgres(url string) bool {
 	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
 }
 
-// heartbeat is how often this program says that it lives, where others may write to the ledger, too.
-func (c LedgerConfig) heartbeat() time.Duration {
+// rollIdle is how often this program says that all it wrote is in the sums, where others may write to the ledger, too.
+func (c LedgerConfig) rollIdle() time.Duration {
 	if isPostgres(c.URL) {
 		return 15 * time.Second
 	}

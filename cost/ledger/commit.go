@@ -18,6 +18,7 @@ const (
 	lastChances = 10 * time.Second // for what is left when Run ends
 	mostPruned  = 200              // exchanges dropped at a time: a few milliseconds
 	pruneEvery  = time.Minute
+	mostAhead   = time.Hour // that the newest row may be ahead of the clock, before somebody should know
 )
 
 // Run commits what is queued until ctx ends, then what is left. An error says how many rows are lost, as the ledger could not be
@@ -47,8 +48,8 @@ func (w *Writer) Run(ctx context.Context) error {
 			w.tellAdopted()
 		}
 		w.commitNext(ctx, roll)
-		if err := w.Err(); errors.Is(err, ErrFenced) {
-			return err
+		if err := w.Err(); errors.Is(err, ErrLocked) {
+			return err // for good
 		}
 		w.prune(ctx)
 		if rest := w.options.Gap - time.Since(began); rest > 0 {
@@ -89,7 +90,7 @@ func (w *Writer) prepare(g *group, roll bool) *group {
 	}
 	b.Refusals = w.refusals(g)
 	due := roll || len(w.roll.Hours)+len(w.roll.Slots) >= mostRolled
-	if due && (!w.roll.empty() || w.options.Heartbeat > 0 && time.Since(w.rolled) >= w.options.Heartbeat) {
+	if due && (!w.roll.empty() || w.options.RollIdle > 0 && time.Since(w.rolled) >= w.options.RollIdle) {
 		w.roll.Upto = g.upto
 		b.Rolled = w.roll
 		w.roll, w.rolled = newRoll(&w.names), time.Now()
@@ -166,15 +167,15 @@ func (w *Writer) persist(ctx context.Context, g *group) error {
 			g.settle()
 			return nil
 		}
-		fenced := errors.Is(err, ErrFenced)
-		if ctx.Err() == nil || fenced {
+		locked := errors.Is(err, ErrLocked)
+		if ctx.Err() == nil || locked {
 			w.stats.failures.Add(1)
 			w.unavailable(err)
 		}
 		if w.options.Serve {
 			g.settle() // nobody is to wait for it
 		}
-		if fenced {
+		if locked {
 			return err // for good
 		}
 		select {
@@ -186,9 +187,10 @@ func (w *Writer) persist(ctx context.Context, g *group) error {
 	}
 }
 
-// prune drops a few rows that are too old. Between two commits there is time for that, and more are dropped than come.
+// prune drops a few rows that are too old. Between two commits there is time for that, and more are dropped than come. While rows
+// are dated ahead of the clock, one of the two is wrong, and nothing is dropped.
 func (w *Writer) prune(ctx context.Context) {
-	if w.options.Keep == 0 || ctx.Err() != nil || w.failing.Load() != nil || time.Since(w.pruned) < pruneEvery {
+	if w.options.Keep == 0 || ctx.Err() != nil || w.failing.Load() != nil || time.Since(w.pruned) < pruneEvery || w.ids.ahead() > mostAhead {
 		return
 	}
 	var n int

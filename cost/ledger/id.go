@@ -93,6 +93,13 @@ func (s *IDs) Next() ID {
 	return ID(s.last<<slotBits | int64(s.slot))
 }
 
+// ahead is how far the newest ID is ahead of the clock.
+func (s *IDs) ahead() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Duration(max(0, s.last-time.Now().UnixMicro())) * time.Microsecond
+}
+
 // reached is an ID that all made from now on are larger than.
 func (s *IDs) reached() ID {
 	s.mu.Lock()

@@ -65,37 +65,41 @@ func TestWhatOthersLeftIsToldOnce(t *testing.T) {
 	})
 }
 
-// A writer that was taken for dead does not go on trying: it never can.
+// A writer that was taken for dead, or whose ledger was replaced, does not go on trying: it never can.
 func TestFencedWriterEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newMemory(t)
-		m.onCommit(func(context.Context, *ledger.Batch) error { return fmt.Errorf("write: %w", ledger.ErrFenced) }, nil)
-		w, _, err := ledger.Open(t.Context(), m, ledger.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ticket := w.Begin(begun(w, "key", 5))
-		began := time.Now()
-		if err := w.Run(t.Context()); !errors.Is(err, ledger.ErrFenced) || !errors.Is(err, ledger.ErrUnavailable) {
-			t.Errorf("Run returns %v, want errors that match ErrFenced and ErrUnavailable", err)
-		}
-		if took := time.Since(began); took > time.Second {
-			t.Errorf("Run returns after %v", took)
-		}
-		if err := ticket.Wait(t.Context()); !errors.Is(err, ledger.ErrFenced) {
-			t.Errorf("a row of its is said to be durable: %v", err)
-		}
-		if m.commits() != 0 || w.Stats().Failures != 1 {
-			t.Errorf("%d commits, %+v; want none, and one attempt", m.commits(), w.Stats())
-		}
-	})
+	for _, why := range []error{ledger.ErrFenced, ledger.ErrLocked} {
+		t.Run(why.Error(), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { endsBecause(t, why) }) })
+	}
+}
+
+func endsBecause(t *testing.T, why error) {
+	m := newMemory(t)
+	m.onCommit(func(context.Context, *ledger.Batch) error { return fmt.Errorf("write: %w", why) }, nil)
+	w, _, err := ledger.Open(t.Context(), m, ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ticket := w.Begin(begun(w, "key", 5))
+	began := time.Now()
+	if err := w.Run(t.Context()); !errors.Is(err, why) || !errors.Is(err, ledger.ErrUnavailable) {
+		t.Errorf("Run returns %v, want errors that match it and ErrUnavailable", err)
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("Run returns after %v", took)
+	}
+	if err := ticket.Wait(t.Context()); !errors.Is(err, why) {
+		t.Errorf("a row of its is said to be durable: %v", err)
+	}
+	if m.commits() != 0 || w.Stats().Failures != 1 {
+		t.Errorf("%d commits, %+v; want none, and one attempt", m.commits(), w.Stats())
+	}
 }
 
 // A writer without work says how far its rows are in the sums, now and then, so that readers need not look for others.
 func TestIdleWriterKeepsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(t)
-		_, stop := run(t, m, ledger.Options{Heartbeat: 15 * time.Second})
+		_, stop := run(t, m, ledger.Options{RollIdle: 15 * time.Second})
 		time.Sleep(time.Minute + time.Second)
 		stopped(t, stop)
 		if n := m.commits(); n < 3 || n > 5 {

@@ -1,7 +1,10 @@
 package ledger_test
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -216,6 +219,31 @@ func TestKeepPrunes(t *testing.T) {
 		stopped(t, stop)
 		if n := len(m.dropped); n != 0 {
 			t.Errorf("pruned %d times, though rows are to be kept for ever", n)
+		}
+	})
+}
+
+// While the newest row is dated far ahead of the clock, one of the two is wrong: that is said, and nothing is dropped.
+func TestRowsAheadOfTheClockDropNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		m := newMemory(t)
+		m.newest = ledger.At(time.Now().Add(2 * time.Hour))
+		w, stop := run(t, m, ledger.Options{Keep: 24 * time.Hour, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if id := w.IDs().Next(); id <= m.newest {
+			t.Errorf("id %s is made after %s", id, m.newest)
+		}
+		time.Sleep(50 * time.Minute)
+		m.mu.Lock()
+		n := len(m.dropped)
+		m.mu.Unlock()
+		if n != 0 || !strings.Contains(log.String(), "ahead_s=7200") {
+			t.Errorf("pruned %d times, and the log says %q", n, log.String())
+		}
+		time.Sleep(30 * time.Minute) // the clock catches up
+		stopped(t, stop)
+		if len(m.dropped) == 0 {
+			t.Error("nothing was dropped after the clock had caught up")
 		}
 	})
 }

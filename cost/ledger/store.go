@@ -15,7 +15,8 @@ type Store interface {
 	Resume(ctx context.Context) (*Past, error)
 	// Commit writes a batch, all of it or nothing, and returns when it is durable. A batch with the number of one that was
 	// committed already changes nothing, so a commit whose outcome is unknown can be tried again. The error matches [ErrFenced]
-	// once somebody else has taken the slot; nothing of the batch is written then, nor ever will be.
+	// once somebody else has taken the slot, and [ErrLocked] where the number does not follow the last one, as the ledger was
+	// replaced by another: nothing of the batch is written then, nor ever will be.
 	Commit(ctx context.Context, b *Batch) error
 	// Prune drops at most that many of the oldest exchanges that ended before an instant and are in the sums, and returns how
 	// many it dropped. Notices of periods that have ended long ago go, too, sooner or later.

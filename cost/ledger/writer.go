@@ -23,7 +23,7 @@ type Options struct {
 	Late       time.Duration // how long a row waits for others that nobody waits for; zero means 20 ms
 	Patience   time.Duration // how long a ticket waits; zero means 5 s
 	RollEvery  time.Duration // how long the sums may be behind the rows; zero means a second
-	Heartbeat  time.Duration // how long a writer stays silent that has nothing to write; zero means for ever. Where several write, those that are silent for long are taken for dead
+	RollIdle   time.Duration // how often a writer that has nothing to write says that all of its rows are in the sums, so that readers need not look for them among those of others; zero means never
 	Keep       time.Duration // rows of exchanges that ended longer ago are dropped; zero means never
 	Log        *slog.Logger  // nil: nothing is logged
 }
@@ -94,6 +94,10 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 		options: o, store: store, ids: NewIDs(past.Slot, past.Last), slot: past.Slot,
 		next: newGroup(), wake: make(chan struct{}, 1), later: make(chan struct{}, 1),
 		number: past.Batch, open: newOpenSet(), rolled: time.Now(),
+	}
+	if ahead := w.ids.ahead(); ahead > mostAhead {
+		o.Log.Error("ledger dated ahead of the clock", "newest", past.Last.Time().UTC().Format(time.RFC3339), "ahead_s", int64(ahead/time.Second),
+			"then", "calls are dated from there on until the clock has caught up, and no old rows are dropped; set the clock right and restart, or begin a new ledger if it was wrong then")
 	}
 	w.newAlarm()
 	w.roll = newRoll(&w.names)

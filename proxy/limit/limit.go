@@ -29,6 +29,11 @@ const (
 	AtOnce                 // "at once": requests that run at the same time
 )
 
+var kinds = [...]string{"per", "in any", "each", "per request", "in total", "at once"}
+
+// String is the words of the grammar that select the kind, without a period.
+func (k Kind) String() string { return kinds[k] }
+
 // Period is the calendar period of an Each limit.
 type Period uint8
 

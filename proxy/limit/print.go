@@ -85,11 +85,7 @@ func (l Limit) whenWords() string {
 		return "in any " + periodWords(l.Every)
 	case Each:
 		return "each " + l.Period.String()
-	case PerRequest:
-		return "per request"
-	case AtOnce:
-		return "at once"
 	default:
-		return "in total"
+		return l.Kind.String()
 	}
 }

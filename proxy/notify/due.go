@@ -42,13 +42,21 @@ func current(q *proxy.Quota) periodOf {
 	return periodOf{q.Name, q.Ends.Unix()}
 }
 
-// learn adds what was kept, by this process or another. Of periods that were over yesterday nothing need be known any more.
+// over reports whether a period had ended yesterday, so that nothing need be known of it any more.
+func (p periodOf) over(now time.Time) bool {
+	return p.ends != 0 && p.ends < now.Add(-24*time.Hour).Unix()
+}
+
+// forget drops what was told of periods that are over.
+func (r record) forget(now time.Time) {
+	maps.DeleteFunc(r, func(p periodOf, _ int64) bool { return p.over(now) })
+}
+
+// learn adds what was kept, by this process or another.
 func (r record) learn(kept []ledger.Notice, now time.Time) {
-	over := func(ends int64) bool { return ends != 0 && ends < now.Add(-24*time.Hour).Unix() }
-	maps.DeleteFunc(r, func(p periodOf, _ int64) bool { return over(p.ends) })
 	for _, k := range kept {
 		at, err := strconv.ParseInt(strings.TrimSuffix(k.At, "%"), 10, 64)
-		if p := (periodOf{k.Budget, k.Period}); err == nil && !over(p.ends) {
+		if p := (periodOf{k.Budget, k.Period}); err == nil && !p.over(now) {
 			r[p] = max(r[p], at)
 		}
 	}

@@ -144,7 +144,11 @@ func (n *Notifier) look(ctx context.Context) {
 func (n *Notifier) due(ctx context.Context, quotas []proxy.Quota, at []int64) ([]due, error) {
 	list := n.told.due(quotas, at)
 	n.metrics.waiting.Set(float64(len(list)))
-	if len(list) == 0 || n.options.Ledger == nil {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	n.told.forget(time.Now())
+	if n.options.Ledger == nil {
 		return list, nil
 	}
 	kept, err := n.options.Ledger.Told(ctx)

@@ -14,6 +14,9 @@
 //		ledgertest.Run(t, ledgertest.Harness{New: func(t testing.TB) ledgertest.Ledger { … }})
 //	}
 //
+// [Migrations] is for stores that keep tables: ledgers that an older program wrote must open with this one. What such a program
+// wrote is frozen, once for each store; what it was told is here, in Go.
+//
 // The number of schedules is what the harness says, else 5000, 500 under the race detector; or what a flag says:
 //
 //	go test ./cost/ledger/sqlite -run 'Conformance/conservation' -ledger.schedules 1000000 -timeout 2h

@@ -127,7 +127,7 @@ func TestRefusalsOfTheServerAreExplained(t *testing.T) {
 }
 
 // administrator connects to a database with nothing set.
-func administrator(t *testing.T, at string) *sql.DB {
+func administrator(t testing.TB, at string) *sql.DB {
 	t.Helper()
 	config, err := parse(at)
 	if err != nil {

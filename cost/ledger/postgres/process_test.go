@@ -36,7 +36,7 @@ func start(t *testing.T, at string, pace sqlstore.Pace) *process {
 		t.Fatal(err)
 	}
 	p := &process{t: t, store: store, ended: make(chan error, 1)}
-	p.w, p.crashed, err = ledger.Open(t.Context(), store, ledger.Options{Patience: time.Minute, RollEvery: 50 * time.Millisecond, Heartbeat: 300 * time.Millisecond})
+	p.w, p.crashed, err = ledger.Open(t.Context(), store, ledger.Options{Patience: time.Minute, RollEvery: 50 * time.Millisecond, RollIdle: 300 * time.Millisecond})
 	if err != nil {
 		store.Close()
 		t.Fatal(err)

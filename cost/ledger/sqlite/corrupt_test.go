@@ -194,3 +194,17 @@ func TestHeadersWithOneByteChanged(t *testing.T) {
 	}
 	t.Log(fmt.Sprint("these bytes matter to nobody: ", taken))
 }
+
+// A reader does not guess what an older schema means: the program that writes brings it up to date.
+func TestVersionsThatFit(t *testing.T) {
+	for _, c := range []struct {
+		version int
+		reading bool
+		says    string
+	}{{2, false, ""}, {2, true, ""}, {1, false, ""}, {1, true, "`tokenfare serve` brings it up to date"}, {3, false, "newer"}, {3, true, "newer"}} {
+		err := sqlite.Fits("usage.db", c.version, 2, c.reading)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("version %d of 2, to read: %v: %v, want %q", c.version, c.reading, err, c.says)
+		}
+	}
+}

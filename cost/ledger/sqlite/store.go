@@ -197,8 +197,16 @@ func check(ctx context.Context, path string, reading bool) error {
 	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return fmt.Errorf("open ledger %s: %w", path, explain(path, err))
 	}
-	if version > newest() {
+	return fits(path, version, newest(), reading)
+}
+
+// fits reports what keeps this program from using a ledger of some version, where newest is the one it knows best.
+func fits(path string, version, newest int, reading bool) error {
+	switch {
+	case version > newest:
 		return newer(path, version)
+	case reading && version < newest:
+		return fmt.Errorf("open ledger %s: an older version of this program made it; `tokenfare serve` brings it up to date", path)
 	}
 	return nil
 }

@@ -1,0 +1,29 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/tokenfare/tokenfare/cost/ledger/sqlstore"
+)
+
+// Steps are the migrations that the program makes.
+func Steps() (list []string) {
+	for _, step := range sqlstore.Migrations(migrations, "migrations") {
+		list = append(list, step.SQL)
+	}
+	return list
+}
+
+// Migrate makes those of a list of migrations that a database has not made yet.
+func Migrate(ctx context.Context, db *sql.DB, steps []string) error {
+	var list []sqlstore.Migration
+	for i, step := range steps {
+		list = append(list, sqlstore.Migration{Version: i + 1, SQL: step})
+	}
+	_, err := sqlstore.Migrate(ctx, db, versioned{}, list)
+	return err
+}
+
+// Fits is fits.
+var Fits = fits
