@@ -125,7 +125,7 @@ func TestFrozenProgramIsFenced(t *testing.T) {
 	late.Wait()
 	harness.Read(held)
 	adopted("once it goes on")
-	if says := frozen.Stderr(); !strings.Contains(says, `"msg":"ledger unavailable"`) || !strings.Contains(says, "took this process for dead; start it again") {
+	if says := frozen.Stderr(); !strings.Contains(says, `"msg":"ledger unavailable"`) || !strings.Contains(says, "took this one for dead, after a long silence") {
 		t.Error("it does not say why it ends")
 	}
 
