@@ -206,16 +206,21 @@ func (s *Server) Wait(ctx context.Context) error {
 	}
 }
 
+// health says that the process serves. What a restart would not help against is left to ready.
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	w.Write([]byte("ok\n")) //nolint:errcheck // a probe that left has its answer
 }
 
+// ready says whether new calls are taken. It gives no cause, which may name hosts and files: nobody is asked for a key here.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
-	if s.draining.Load() {
+	switch {
+	case s.draining.Load():
 		http.Error(w, "draining", http.StatusServiceUnavailable)
-		return
+	case s.options.Ledger != nil && s.options.Ledger.Admit() != nil:
+		http.Error(w, "ledger unavailable", http.StatusServiceUnavailable)
+	default:
+		w.Write([]byte("ready\n")) //nolint:errcheck // a probe that left has its answer
 	}
-	w.Write([]byte("ready\n")) //nolint:errcheck // a probe that left has its answer
 }
 
 // wallTime is the time of day after d has passed.

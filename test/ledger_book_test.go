@@ -30,13 +30,19 @@ type book struct {
 	slots      map[string]int64 // by budget
 }
 
-// readBook reads a ledger, which others may write to. No label is in it twice.
+// readBook reads the ledger in a file, which others may write to.
 func readBook(t testing.TB, path string) *book {
 	t.Helper()
 	store, err := sqlite.OpenReader(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return readStore(t, store)
+}
+
+// readStore reads a ledger and closes it. No label is in it twice.
+func readStore(t testing.TB, store ledger.Store) *book {
+	t.Helper()
 	defer store.Close()
 	s, err := store.Snapshot(t.Context())
 	if err != nil {

@@ -151,7 +151,7 @@ func TestUnwritableLedgerRefuses(t *testing.T) {
 			up.WantCalls(t, before)
 
 			m := p.Metrics(t)
-			for metric, least := range map[string]float64{"tokenfare_ledger_unavailable_seconds": 0.01, "tokenfare_ledger_queued_rows": 0} {
+			for metric, least := range map[string]float64{"tokenfare_ledger_unavailable_seconds": 0.0001, "tokenfare_ledger_queued_rows": 0} {
 				if v, found := m.Sum(metric); !found || v < least {
 					t.Errorf("%s is %v", metric, v)
 				}

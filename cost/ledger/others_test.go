@@ -110,3 +110,23 @@ func TestIdleWriterKeepsUp(t *testing.T) {
 		}
 	})
 }
+
+// silent is a store whose writer others may have taken for dead.
+type silent struct{ *memory }
+
+func (silent) Living() bool { return false }
+
+// Who may have been taken for dead begins nothing, unless serving goes before recording.
+func TestSilentWriterAdmitsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, serve := range []bool{false, true} {
+			w, _, err := ledger.Open(t.Context(), silent{newMemory(t)}, ledger.Options{Serve: serve})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Admit(); errors.Is(err, ledger.ErrUnavailable) == serve || w.Err() != nil {
+				t.Errorf("serve %t: %v; the ledger itself: %v", serve, err, w.Err())
+			}
+		}
+	})
+}

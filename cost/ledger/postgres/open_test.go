@@ -219,7 +219,7 @@ func TestSessionsAreDurable(t *testing.T) {
 		of   use
 		want map[string]string
 	}{
-		"write": {toWrite, map[string]string{"synchronous_commit": "on", "application_name": "tokenfare", "transaction_isolation": "read committed", "idle_in_transaction_session_timeout": "15s"}},
+		"write": {toWrite, map[string]string{"synchronous_commit": "on", "application_name": "tokenfare", "transaction_isolation": "read committed", "idle_in_transaction_session_timeout": "3s"}},
 		"read":  {toRead, map[string]string{"application_name": "tokenfare", "default_transaction_read_only": "on", "statement_timeout": "2min"}},
 	} {
 		db := dialect{config: config}.connect(c.of)

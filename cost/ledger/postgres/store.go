@@ -83,9 +83,10 @@ type use struct {
 var (
 	// One connection commits, one gives signs of life, one looks at other writers. A commit is durable when it returns,
 	// whatever the database's own settings say; it sees rows that it has waited for as they are then. A process that stands
-	// still in the middle of a transaction must not hold up the one that adopts it.
+	// still in the middle of a transaction must not hold up the others, who add to the same sums, for so long that calls are
+	// refused: they wait five seconds. If it goes on after all, it commits anew.
 	toWrite = use{3, `SET synchronous_commit = on; SET default_transaction_isolation = 'read committed';
-		SET statement_timeout = '30s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '15s'`}
+		SET statement_timeout = '30s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '3s'`}
 	// Reports over years take a while, and so may whoever reads them. Where to begin to read hangs on the instants asked for,
 	// so that a plan for any will not do.
 	toRead = use{4, `SET default_transaction_read_only = on; SET plan_cache_mode = force_custom_plan;

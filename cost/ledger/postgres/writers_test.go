@@ -162,6 +162,82 @@ func TestDeadWriterIsAdoptedOnce(t *testing.T) {
 	}
 }
 
+// A writer that could give no sign of life for long spends nothing until it has given one, and nothing at all once it was adopted.
+func TestSilentWriterSpendsNothing(t *testing.T) {
+	at, ok := fresh(t)
+	if !ok {
+		return
+	}
+	by, network := linked(t, at)
+	p := start(t, by, brisk)
+	p.leave(1, 1)
+	network.set(true)
+	eventually(t, "it is silent", func() bool { return !p.store.Living() })
+	network.set(false)
+	eventually(t, "it lives", func() bool { return p.store.Living() && p.w.Admit() == nil })
+
+	network.set(true)
+	other := start(t, at, brisk)
+	eventually(t, "it is adopted", func() bool { n, _ := other.store.Adopted(); return n == 1 })
+	if p.store.Living() {
+		t.Error("it was taken for dead before it thought so itself")
+	}
+	network.set(false)
+	if err := <-p.ended; !errors.Is(err, ledger.ErrFenced) {
+		t.Errorf("it ends with %v, want an error that matches ErrFenced", err)
+	}
+	time.Sleep(5 * brisk.Beat)
+	if p.store.Living() || !other.store.Living() {
+		t.Errorf("of two writers, the one that was adopted lives: %t; the other: %t", p.store.Living(), other.store.Living())
+	}
+}
+
+// A writer that stands still in the middle of a commit holds nobody up for as long as calls wait.
+func TestStandingStillHoldsUpNobodyForLong(t *testing.T) {
+	at, ok := fresh(t)
+	if !ok {
+		return
+	}
+	p := start(t, at, pace)
+	p.leave(0, 1)
+	p.stop() // its sums are there
+	config, err := parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := dialect{config: config}.connect(toWrite)
+	defer db.Close()
+	still, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer still.Rollback()
+	for _, statement := range []string{"UPDATE spent SET n = n", "UPDATE hours SET requests = requests", "UPDATE days SET requests = requests"} {
+		result, err := still.ExecContext(t.Context(), statement)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := result.RowsAffected(); n == 0 || err != nil {
+			t.Fatalf("%s locks %d rows, %v", statement, n, err)
+		}
+	}
+	p = start(t, at, pace)
+	longest := time.Duration(0)
+	for began := time.Now(); time.Since(began) < 4*time.Second; {
+		one := time.Now()
+		if _, err := p.spend(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		longest = max(longest, time.Since(one))
+	}
+	if longest < time.Second || longest > 5*time.Second {
+		t.Errorf("the longest that an exchange waited was %v; want a while, and less than five seconds", longest)
+	}
+	if err := still.Commit(); err == nil {
+		t.Error("whoever stood still could commit")
+	}
+}
+
 // What a writer leaves open when it stops is ended at the next start, whoever starts.
 func TestStoppedWritersAreAdoptedAtOnce(t *testing.T) {
 	at, ok := fresh(t)

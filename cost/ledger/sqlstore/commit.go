@@ -27,23 +27,29 @@ func (s *Store) Commit(ctx context.Context, b *ledger.Batch) error {
 	if err := s.dialect.Present(); err != nil {
 		return fmt.Errorf("write ledger: %w", err)
 	}
-	return s.transact(ctx, "write ledger", func(t *tx) error {
+	now, again := time.Now(), false
+	err := s.transact(ctx, "write ledger", func(t *tx) error {
 		rolled := int64(0)
 		if b.Rolled != nil {
 			rolled = int64(b.Rolled.Upto)
 		}
 		result, err := t.exec(ctx, `UPDATE writers SET batch = ?, oldest = ?, seen = ?, rolled = CASE WHEN rolled < ? THEN ? ELSE rolled END
-			WHERE slot = ? AND batch = ?`, b.Number, int64(b.Oldest), time.Now().UnixMicro(), rolled, rolled, b.Slot, b.Number-1)
+			WHERE slot = ? AND batch = ?`, b.Number, int64(b.Oldest), now.UnixMicro(), rolled, rolled, b.Slot, b.Number-1)
 		if err != nil {
 			return err
 		}
 		if n, err := result.RowsAffected(); err != nil {
 			return err
 		} else if n == 0 {
+			again = true
 			return t.committedBefore(ctx, b)
 		}
 		return t.write(ctx, b)
 	})
+	if err == nil && !again {
+		s.life.signed(now)
+	}
+	return err
 }
 
 // committedBefore returns nil if the batch is in the ledger already.

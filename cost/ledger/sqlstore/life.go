@@ -20,7 +20,8 @@ type Pace struct {
 // life is what a store does for as long as it has a slot: it shows that it is alive, and adopts writers that are not.
 type life struct {
 	slot  atomic.Pointer[int]
-	batch atomic.Int64 // with which this life began
+	batch atomic.Int64              // with which this life began
+	sign  atomic.Pointer[time.Time] // before the last sign of life that is in the database
 
 	stop    context.CancelFunc // nil: nothing runs; set by Resume
 	running sync.WaitGroup
@@ -34,6 +35,7 @@ func (s *Store) begin(ctx context.Context, past *ledger.Past) {
 	l := &s.life
 	l.slot.Store(&past.Slot)
 	l.batch.Store(past.Batch)
+	l.signed(time.Now())
 	pace := s.dialect.Pace()
 	if pace.Beat == 0 || l.stop != nil {
 		return
@@ -73,9 +75,33 @@ func (s *Store) beat(ctx context.Context) { s.show(ctx, beatTime, time.Now().Uni
 func (s *Store) show(ctx context.Context, most time.Duration, seen int64) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	first := s.life.batch.Load()
-	_, _ = s.write.ExecContext(ctx, s.place(`UPDATE writers SET seen = ? WHERE slot = ? AND batch >= ? AND batch < ?`),
+	first, now := s.life.batch.Load(), time.Now()
+	result, err := s.write.ExecContext(ctx, s.place(`UPDATE writers SET seen = ? WHERE slot = ? AND batch >= ? AND batch < ?`),
 		seen, *s.life.slot.Load(), first, first+1<<batchBits)
+	if err != nil {
+		return
+	}
+	if n, err := result.RowsAffected(); err == nil && n == 1 {
+		s.life.signed(now)
+	}
+}
+
+// signed notes a sign of life that was given after an instant. That of a commit and that of a beat may be noted in either order.
+func (l *life) signed(now time.Time) { l.sign.Store(&now) }
+
+// Living reports whether this writer has given a sign of life so lately that nobody can have taken it for dead. One that stood
+// still for long finds out here before it does anything, rather than by its next commit. It is safe for concurrent use, and
+// touches no database.
+func (s *Store) Living() bool {
+	pace, last := s.dialect.Pace(), s.life.sign.Load()
+	if pace.Beat == 0 || last == nil {
+		return true
+	}
+	now := time.Now()
+	// A beat less than the others wait, for what is begun now takes a moment to be written.
+	// By the time of day, too: the other clock stands still while a machine is suspended.
+	silent := max(now.Sub(*last), now.Round(0).Sub(last.Round(0)))
+	return silent < pace.Grace-pace.Beat
 }
 
 // leave tells the others that this writer ends. If it cannot, they find out.
