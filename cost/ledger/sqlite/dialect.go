@@ -65,9 +65,13 @@ func (versioned) SetSchemaVersion(ctx context.Context, tx *sql.Tx, version int) 
 	return err
 }
 
-// fileLock keeps a second writer away: a lock on a file beside the ledger, which the system takes off when the process ends,
-// however it ends. The file holds the number of the process, for messages alone, and stays.
-type fileLock struct{ *flock.Flock }
+// fileLock keeps a second writer away: a lock on a file beside the ledger, which is there before the ledger is, and one on the
+// ledger itself. The system takes them off when the process ends, however it ends. The file beside it holds the number of the
+// process, for messages alone, and stays.
+type fileLock struct {
+	beside *flock.Flock
+	file   *os.File // the ledger itself; nil: it is not open yet
+}
 
 func lock(path string) (*fileLock, error) {
 	l := flock.New(path+".lock", flock.SetPermissions(0o600))
@@ -83,15 +87,28 @@ func lock(path string) (*fileLock, error) {
 		return nil, fmt.Errorf("open ledger %s: %w: %s has it open. Stop that one, or give this one a ledger of its own; several can share one in Postgres", path, ledger.ErrLocked, who)
 	}
 	_ = os.WriteFile(path+".lock", []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600) // who has it is only good to know
-	return &fileLock{l}, nil
+	return &fileLock{beside: l}, nil
 }
 
-func (l *fileLock) release() { _ = l.Unlock() }
+// take locks the ledger itself, too.
+func (l *fileLock) take(path string) (err error) {
+	l.file, err = own(path)
+	return err
+}
+
+// release lets the next writer in. SQLite must have closed the file.
+func (l *fileLock) release() error {
+	var err error
+	if l.file != nil {
+		err = l.file.Close()
+	}
+	return errors.Join(err, l.beside.Unlock())
+}
 
 // Close lets the next writer in.
 func (d dialect) Close() error {
 	if d.held == nil {
 		return nil
 	}
-	return d.held.Unlock()
+	return d.held.release()
 }

@@ -36,14 +36,19 @@ func Open(ctx context.Context, path string) (*sqlstore.Store, error) {
 	}
 	store, err := open(ctx, path, held)
 	if err != nil {
-		held.release()
-		return nil, err
+		return nil, errors.Join(err, held.release())
 	}
 	return store, nil
 }
 
 func open(ctx context.Context, path string, held *fileLock) (*sqlstore.Store, error) {
 	if err := ensure(ctx, path); err != nil {
+		return nil, err
+	}
+	if err := held.take(path); err != nil { // before SQLite looks at it, and at what log there is under this name
+		return nil, err
+	}
+	if err := check(ctx, path, false); err != nil {
 		return nil, err
 	}
 	write, err := connect(path, false)
@@ -120,7 +125,7 @@ func connect(path string, reading bool) (*sql.DB, error) {
 // be full, there is no ledger rather than half of one.
 func ensure(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return check(ctx, path, false)
+		return nil // there is one, or what should be one
 	}
 	for _, left := range []string{"-wal", "-shm", "-journal"} {
 		if _, err := os.Stat(path + left); err == nil {
