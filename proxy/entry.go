@@ -27,12 +27,16 @@ func (s *Server) mayRecord() error {
 		return nil
 	}
 	if err := s.options.Ledger.Admit(); err != nil {
-		return ledgerUnavailable("so it serves none. Nothing is charged for this one.")
+		return nothingRecorded()
 	}
 	return nil
 }
 
-func ledgerUnavailable(then string) error {
+func nothingRecorded() *wire.Error {
+	return ledgerUnavailable("so it serves none. Nothing is charged for this one.")
+}
+
+func ledgerUnavailable(then string) *wire.Error {
 	return &wire.Error{
 		Status: http.StatusServiceUnavailable, Type: "server_error", Code: "ledger_unavailable",
 		Message: "This proxy cannot record what calls cost at the moment, " + then +

@@ -122,8 +122,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.Se
 // record (id, log line, metrics), recover, auth.
 func (s *Server) routes() chi.Router {
 	r := chi.NewRouter()
-	r.Use(s.boundStray)
-	r.Get("/healthz", s.health)
+	r.Use(boundStray(s.options.StrayTimeout))
+	r.Get("/healthz", health)
 	r.Get("/readyz", s.ready)
 	r.Group(func(r chi.Router) {
 		r.Use(s.keepRecord, s.recover)
@@ -142,13 +142,15 @@ func (s *Server) routes() chi.Router {
 
 // boundStray gives bodies a short time to arrive. Who wants to read one gives it more; without this, a request whose body
 // never comes would hold its connection for ever, for net/http waits for it after the answer.
-func (s *Server) boundStray(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength != 0 {
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.options.StrayTimeout))
-		}
-		next.ServeHTTP(w, r)
-	})
+func boundStray(timeout time.Duration) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.ContentLength != 0 {
+				_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout))
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
 }
 
 // chat is the walk of one call: admit, forward, settle. Whatever happens on the way, end settles it before the handler returns.
@@ -207,7 +209,7 @@ func (s *Server) Wait(ctx context.Context) error {
 }
 
 // health says that the process serves. What a restart would not help against is left to ready.
-func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+func health(w http.ResponseWriter, _ *http.Request) {
 	w.Write([]byte("ok\n")) //nolint:errcheck // a probe that left has its answer
 }
 
@@ -217,7 +219,7 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	case s.draining.Load():
 		http.Error(w, "draining", http.StatusServiceUnavailable)
 	case s.options.Ledger != nil && s.options.Ledger.Admit() != nil:
-		http.Error(w, "ledger unavailable", http.StatusServiceUnavailable)
+		noLedger(w, nil)
 	default:
 		w.Write([]byte("ready\n")) //nolint:errcheck // a probe that left has its answer
 	}

@@ -1,20 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"log" //nolint:depguard // http.Server wants one of its loggers
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -22,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy"
 	"github.com/tokenfare/tokenfare/proxy/notify"
@@ -33,17 +29,23 @@ const afterDrain = 5 * time.Second
 // app is the running program: the proxy and its listeners.
 type app struct {
 	config   *Config
+	spec     proxy.Spec
+	catalog  *cost.Catalog
 	log      *slog.Logger
+	registry *prometheus.Registry
+	outage   *outage // nil: the ledger is open, or nobody has tried to open it
+
+	// Made once the ledger is open.
 	limiter  *limiter.Memory
 	restorer *proxy.Restorer
-	registry *prometheus.Registry
-	server   *proxy.Server
-	books    *books     // nil: nothing is recorded
-	corrects *corrector // likewise
+	server   *proxy.Server // nil: the ledger is not open yet
+	books    *books        // nil: nothing is recorded
+	corrects *corrector    // likewise
 	notifier *notify.Notifier
-	reloads  *prometheus.CounterVec    // by result: ok or refused
-	reload   *reloader                 // nil: nothing to read again
-	ready    func(proxy, admin string) // called once both listen; may be nil
+
+	reloads *prometheus.CounterVec    // by result: ok or refused
+	reload  *reloader                 // nil: nothing to read again
+	ready   func(proxy, admin string) // called once both listen; may be nil
 }
 
 func newRegistry() *prometheus.Registry {
@@ -52,12 +54,18 @@ func newRegistry() *prometheus.Registry {
 	return r
 }
 
-// run listens, serves until ctx ends or a signal comes, then drains. It returns nil after an orderly end.
+// run listens, serves until ctx ends or a signal comes, then drains. It returns nil after an orderly end. While the ledger cannot
+// be opened for a reason that may pass, it listens all the same, and says so to whoever calls.
 func (a *app) run(ctx context.Context) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	if a.reload != nil {
 		signal.Notify(a.reload.hangup, syscall.SIGHUP) // for good: unhandled, it would end the process in the middle of its drain
+	}
+	if a.server == nil {
+		if err := a.tryOpen(ctx); err != nil {
+			return err
+		}
 	}
 	main, admin, err := a.listen()
 	if err != nil {
@@ -68,9 +76,17 @@ func (a *app) run(ctx context.Context) error {
 
 // runOn is run once there are listeners. It calls stop before it drains.
 func (a *app) runOn(ctx context.Context, stop func(), main, admin listening) error {
+	failed := a.accept(main, admin)
+	if err := a.await(ctx, failed); a.server == nil {
+		main.server.Close()
+		admin.server.Close()
+		return err
+	}
 	a.books.run(ctx)
 	stopTelling := a.tell(ctx)
-	err := a.serve(ctx, main, admin)
+	main.door.lead(a.server)
+	admin.door.lead(a.adminHandler())
+	err := a.serve(ctx, failed)
 	if err == nil {
 		stop() // a second signal kills as usual
 		a.drain(context.WithoutCancel(ctx), main.server)
@@ -80,16 +96,21 @@ func (a *app) runOn(ctx context.Context, stop func(), main, admin listening) err
 	return errors.Join(err, a.books.close()) // what was spent was spent
 }
 
-// serve serves until ctx ends, which is no error.
-func (a *app) serve(ctx context.Context, main, admin listening) error {
-	failed := make(chan error, 2)
-	go func() { failed <- a.serveMain(main) }()
-	go func() { failed <- admin.server.Serve(admin.listener) }()
+// accept begins to take connections. An error that ends that is sent.
+func (a *app) accept(main, admin listening) (failed <-chan error) {
+	ended := make(chan error, 2)
+	go func() { ended <- a.serveMain(main) }()
+	go func() { ended <- admin.server.Serve(admin.listener) }()
 	a.log.Info("listening", "listener", "proxy", "addr", main.listener.Addr().String(), "tls", a.config.TLS != nil)
 	a.log.Info("listening", "listener", "admin", "addr", admin.listener.Addr().String())
 	if a.ready != nil {
 		a.ready(main.listener.Addr().String(), admin.listener.Addr().String())
 	}
+	return ended
+}
+
+// serve serves until ctx ends, which is no error.
+func (a *app) serve(ctx context.Context, failed <-chan error) error {
 	if a.reload != nil {
 		reloading, stopReloading := context.WithCancel(ctx)
 		defer stopReloading()
@@ -131,50 +152,6 @@ func (a *app) drain(ctx context.Context, server *http.Server) {
 	a.log.Info("stopped")
 }
 
-// listening is a server and where it listens.
-type listening struct {
-	server   *http.Server
-	listener net.Listener
-}
-
-func (a *app) listen() (main, admin listening, err error) {
-	main.server = a.httpServer(a.server)
-	if a.config.TLS != nil {
-		certificate, err := newCertificate(a.config.TLS.Cert, a.config.TLS.Key)
-		if err != nil {
-			return main, admin, err
-		}
-		main.server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.get}
-	}
-	admin.server = a.httpServer(a.adminHandler())
-	admin.server.ReadTimeout = a.config.Timeouts.RequestHeader // bodies there are small
-	if main.listener, err = net.Listen("tcp", a.config.Listen); err != nil {
-		return main, admin, listenError("listen", a.config.Listen, err)
-	}
-	if admin.listener, err = net.Listen("tcp", a.config.Admin.Listen); err != nil {
-		main.listener.Close()
-		return main, admin, listenError("admin.listen", a.config.Admin.Listen, err)
-	}
-	return main, admin, nil
-}
-
-func listenError(setting, address string, err error) error {
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s: %s is in use by another program; stop it or choose another port", setting, address)
-	}
-	return fmt.Errorf("%s: %w", setting, err)
-}
-
-func (a *app) httpServer(h http.Handler) *http.Server {
-	return &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: a.config.Timeouts.RequestHeader,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          log.New(acceptErrors{a.log}, "", 0),
-	}
-}
-
 // adminHandler serves what operators look at, on a listener of its own.
 func (a *app) adminHandler() http.Handler {
 	mux := http.NewServeMux()
@@ -202,15 +179,4 @@ func guard(token string, next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// acceptErrors logs that connections cannot be accepted, as when file descriptors run out. What else net/http has to say may
-// quote what clients send.
-type acceptErrors struct{ log *slog.Logger }
-
-func (a acceptErrors) Write(line []byte) (int, error) {
-	if bytes.HasPrefix(line, []byte("http: Accept error")) {
-		a.log.Error("cannot accept connections", "error", strings.TrimSpace(string(line)))
-	}
-	return len(line), nil
 }

@@ -141,6 +141,14 @@ func openLedger(ctx context.Context, url string) (ledger.Store, error) {
 	return nil, unknownLedger(url)
 }
 
+// mayPass reports that a ledger which could not be opened may be so later, though nobody changes the configuration.
+func mayPass(url string, err error) bool {
+	if isPostgres(url) {
+		return postgres.MayPass(err)
+	}
+	return sqlite.MayPass(err)
+}
+
 // readLedger opens a ledger to read, whoever writes to it.
 func readLedger(ctx context.Context, url string) (ledger.Store, error) {
 	if url == "" {

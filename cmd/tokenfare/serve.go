@@ -70,7 +70,7 @@ func serve(ctx context.Context, path string, stdout, stderr io.Writer) error {
 	for _, w := range warnings {
 		log.Warn("config", "warning", w)
 	}
-	app, err := newApp(ctx, config, spec, log)
+	app, err := prepareApp(config, spec, log)
 	if err != nil {
 		return err
 	}
@@ -135,6 +135,18 @@ Next: tokenfare keys new NAME, and config.example.yaml.
 
 // newApp wires the parts together. Nothing listens yet.
 func newApp(ctx context.Context, config *Config, spec proxy.Spec, log *slog.Logger) (*app, error) {
+	a, err := prepareApp(config, spec, log)
+	if err == nil {
+		err = a.open(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// prepareApp makes what needs no ledger.
+func prepareApp(config *Config, spec proxy.Spec, log *slog.Logger) (*app, error) {
 	if err := mayListen(config.Listen, spec); err != nil {
 		return nil, err
 	}
@@ -142,39 +154,51 @@ func newApp(ctx context.Context, config *Config, spec proxy.Spec, log *slog.Logg
 	if err != nil {
 		return nil, fmt.Errorf("read the built-in price list: %w", err)
 	}
-	a := &app{config: config, log: log, limiter: limiter.NewMemory(), registry: newRegistry()}
-	a.restorer = proxy.NewRestorer(a.limiter)
+	a := &app{config: config, spec: spec, catalog: catalog, log: log, registry: newRegistry()}
 	a.reloads = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "tokenfare_config_reloads_total", Help: "Times the configuration was read again, by result: ok or refused.",
 	}, []string{"result"})
 	a.registry.MustRegister(a.reloads)
-	policy, err := proxy.NewPolicy(spec, a.limiter, catalog)
+	return a, nil
+}
+
+// open opens the ledger, rebuilds the budgets from it, and makes the server. An error leaves nothing open; after one that may
+// pass it can be called again.
+func (a *app) open(ctx context.Context) (err error) {
+	a.limiter = limiter.NewMemory()
+	a.restorer = proxy.NewRestorer(a.limiter)
+	policy, err := proxy.NewPolicy(a.spec, a.limiter, a.catalog)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if a.books, err = openBooks(ctx, config.Ledger, log); err != nil {
-		return nil, err
+	if a.books, err = openBooks(ctx, a.config.Ledger, a.log); err != nil {
+		return err
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.books.close())
+			a.books, a.server = nil, nil
+		}
+	}()
 	if err := a.restore(ctx, policy); err != nil {
-		return nil, errors.Join(err, a.books.close())
+		return err
 	}
+	a.outage.over(a.registry)
 	estimator := cost.NewEstimator()
 	go warm(estimator)
 	a.server, err = proxy.New(proxy.Options{
-		Limiter: a.limiter, Estimator: estimator, Ledger: a.books.ledger(), Registry: a.registry, Log: log,
-		MaxBody: config.MaxBody, MaxBuffered: config.MaxBuffered,
-		BodyTimeout: config.Timeouts.RequestBody, StrayTimeout: config.Timeouts.RequestHeader, IdleTimeout: config.Timeouts.Idle,
+		Limiter: a.limiter, Estimator: estimator, Ledger: a.books.ledger(), Registry: a.registry, Log: a.log,
+		MaxBody: a.config.MaxBody, MaxBuffered: a.config.MaxBuffered,
+		BodyTimeout: a.config.Timeouts.RequestBody, StrayTimeout: a.config.Timeouts.RequestHeader, IdleTimeout: a.config.Timeouts.Idle,
 	}, policy)
 	if err != nil {
-		return nil, errors.Join(err, a.books.close())
+		return err
 	}
 	if a.books != nil {
 		a.corrects = &corrector{store: a.books.store, writer: a.books.writer, live: a.server.Correct}
 	}
-	if a.notifier, err = newNotifier(a); err != nil {
-		return nil, errors.Join(err, a.books.close())
-	}
-	return a, nil
+	a.notifier, err = newNotifier(a)
+	return err
 }
 
 // warm reads the vocabularies that most models use, so that the first call need not wait for them.

@@ -2,9 +2,12 @@ package postgres
 
 import (
 	"crypto/tls"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"slices"
 	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -61,4 +64,19 @@ func (d dialect) Explain(err error) error {
 		return fmt.Errorf("%s does not answer in time; is it behind a firewall? %w", d.name(), err)
 	}
 	return fmt.Errorf("%s cannot be reached: %w", d.name(), err)
+}
+
+// MayPass reports whether what kept a ledger from being opened or read may pass without anybody changing the ledger's URL or what
+// its user may do: a server that cannot be reached, starts, has no room or no connection to spare, or was too slow.
+func MayPass(err error) bool {
+	if known, ok := errors.AsType[*pgconn.PgError](err); ok {
+		// Classes of SQLSTATE: connections, lost races, resources, an operator's intervention, the system; and a lock that was waited for.
+		return slices.Contains([]string{"08", "40", "53", "57", "58"}, known.Code[:min(2, len(known.Code))]) || known.Code == "55P03"
+	}
+	if _, noTrust := errors.AsType[*tls.CertificateVerificationError](err); noTrust {
+		return false
+	}
+	_, unreached := errors.AsType[*pgconn.ConnectError](err)
+	var network net.Error
+	return unreached || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, driver.ErrBadConn)
 }

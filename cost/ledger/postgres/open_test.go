@@ -68,6 +68,9 @@ func TestUnreachableServerIsExplained(t *testing.T) {
 	free.Close()
 	_, err = Open(t.Context(), "postgres://alice:"+secret+"@"+host+"/usage")
 	says(t, err, "nobody answers", `"usage" at 127.0.0.1:`, "start Postgres")
+	if !MayPass(err) {
+		t.Errorf("%v is said never to pass", err)
+	}
 
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -103,6 +106,9 @@ func TestRefusalsOfTheServerAreExplained(t *testing.T) {
 		t.Helper()
 		_, err := Open(t.Context(), at)
 		says(t, err, want...)
+		if MayPass(err) {
+			t.Errorf("%v is said to pass by itself", err)
+		}
 	}
 	fails(with(func(u *url.URL) { u.Path = "/nowhere" }), `the database "nowhere" at`, "does not exist", "CREATE DATABASE")
 	fails(with(func(u *url.URL) { u.User = url.UserPassword("stranger", secret) }), "refuses the user", "pg_hba.conf")
@@ -150,6 +156,11 @@ func TestErrorsOfTheServerAreExplained(t *testing.T) {
 		says(t, explained, want, `"usage" at db.example:5432`)
 		if !errors.Is(explained, known) {
 			t.Errorf("%s: the error of Postgres is not in the chain of %v", code, explained)
+		}
+	}
+	for code, want := range map[string]bool{"53100": true, "53300": true, "57P03": true, "08006": true, "55P03": true, "28P01": false, "3D000": false, "42501": false, "": false} {
+		if got := MayPass(d.Explain(&pgconn.PgError{Code: code})); got != want {
+			t.Errorf("%s may pass: %v, want %v", code, got, want)
 		}
 	}
 	for _, plain := range []error{nil, context.Canceled, &pgconn.PgError{Code: "XX000"}, ledger.ErrFenced} {

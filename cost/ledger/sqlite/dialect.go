@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/gofrs/flock"
 
@@ -77,6 +78,8 @@ func lock(path string) (*fileLock, error) {
 	l := flock.New(path+".lock", flock.SetPermissions(0o600))
 	got, err := l.TryLock()
 	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return nil, fmt.Errorf("lock ledger: the disk of %s is full: %w", path, err)
 	case err != nil:
 		return nil, fmt.Errorf("lock ledger: %w; its directory must exist and be writable", err)
 	case !got:

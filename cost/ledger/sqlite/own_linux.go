@@ -43,3 +43,9 @@ func mount(file *os.File) string {
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
 	return string(bytes.TrimSpace(line))
 }
+
+// full reports that a disk has no room for more of a file, or for more files.
+func full(dir string) bool {
+	var disk syscall.Statfs_t
+	return syscall.Statfs(dir, &disk) == nil && (disk.Bavail == 0 || disk.Files > 0 && disk.Ffree == 0)
+}

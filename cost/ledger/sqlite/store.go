@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 
 	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/cost/ledger/sqlstore"
@@ -144,7 +143,7 @@ func ensure(ctx context.Context, path string) error {
 	file.Close()
 	if err := fill(ctx, fresh); err != nil {
 		os.Remove(fresh)
-		return fmt.Errorf("make ledger %s: %w", path, err)
+		return fmt.Errorf("make ledger %s: %w", path, explain(path, err))
 	}
 	if err := os.Rename(fresh, path); err != nil {
 		return fmt.Errorf("make ledger: %w", err)
@@ -218,24 +217,3 @@ func fits(path string, version, newest int, reading bool) error {
 
 // newest is the version of the schema as of this program.
 func newest() int { return len(sqlstore.Migrations(migrations, "migrations")) }
-
-// explain says what a person can do about an error of SQLite's.
-func explain(path string, err error) error {
-	known, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return err
-	}
-	switch known.Code() & 0xff {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%w: %s is left as it is; restore it from a backup, or move it away to begin a new ledger, with budgets as if nothing had been spent: %w", ledger.ErrCorrupt, path, err)
-	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("the disk of %s is full: %w", path, err)
-	case sqlite3.SQLITE_IOERR:
-		return fmt.Errorf("%s cannot be read or written, for its disk fails, or there is a limit on the size of files: %w", path, err)
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return fmt.Errorf("another program writes to %s, as a shell of SQLite's does in the middle of a transaction; end it: %w", path, err)
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		return fmt.Errorf("%s, its directory and %s-wal must be writable: %w", path, filepath.Base(path), err)
-	}
-	return err
-}
