@@ -35,10 +35,11 @@ const usageHelp = `Print who used what, from the ledger: requests, tokens, cost,
 -by takes key, group, model, label, day, upstream and endpoint, with commas between them. Groups are those a key was in
 when it called; a key in two of them counts in both, and once in the total.
 
--since and -until take 7d (the midnight seven days ago), 24h, a date (the midnight it begins with), an instant such as
-2026-11-01T12:00:00Z, or day, week, month or quarter for the beginning of the one that is now. Days begin when they do in
-the configured timezone. The ledger has sums of hours of UTC, and an hour counts where it begins: in zones that are off by
-half an hour, such as India's, a day begins half an hour late, and in those off by a quarter a quarter or three.
+-since and -until take 7d (the midnight seven days ago), 24h, 1h30m (the full hour in which that was), a date (the midnight it
+begins with), an instant such as 2026-11-01T12:00:00Z, or day, week, month or quarter for the beginning of the one that is now.
+Days begin when they do in the configured timezone. The ledger has sums of hours of UTC, and an hour counts where it begins: in
+zones that are off by half an hour, such as India's, a day begins half an hour late, and in those off by a quarter a quarter or
+three. The hours that are shown are printed, and where they are not those that were asked for, that is said.
 
 Of the configuration only ledger and timezone are read where the rest cannot be, for lack of a variable perhaps. What
 budgets have left is then not shown.
@@ -161,7 +162,8 @@ func (c *usageCommand) run(ctx context.Context, args []string) int {
 		fmt.Fprintln(c.stderr, err)
 		return 1
 	}
-	if _, err := spanOf(c.since, c.until, c.now(), config.zone); err != nil {
+	span, err := spanOf(c.since, c.until, c.now(), config.zone)
+	if err != nil {
 		return fail(2, err)
 	}
 	store, err := readLedger(ctx, config.Ledger.URL)
@@ -170,6 +172,9 @@ func (c *usageCommand) run(ctx context.Context, args []string) int {
 	}
 	defer store.Close()
 	reading := usageReading{usageCommand: c, store: store, zone: config.zone, by: by, whole: whole}
+	if note := span.note(); note != "" && c.id == "" {
+		fmt.Fprintf(c.stderr, "tokenfare usage: %s\n", note)
+	}
 	switch {
 	case c.id != "":
 		err = reading.one(ctx, id)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,15 @@ var periods = map[string]limiter.Period{
 // mostBack is how many days or hours may be counted back.
 const mostBack = 36_600
 
+// Of other years there is no ledger, and some are further away than limits can tell.
+const (
+	firstYear = 1970
+	lastYear  = 2200
+)
+
+// hoursForm is a time ago that is no whole number of hours.
+var hoursForm = regexp.MustCompile(`^[0-9]{1,5}h[0-9]{1,2}m$`)
+
 // instantOf reads what -since and -until take. Days begin in the zone.
 func instantOf(text string, now time.Time, zone *time.Location) (time.Time, error) {
 	begin := func(p limiter.Period, at time.Time) time.Time {
@@ -34,10 +44,16 @@ func instantOf(text string, now time.Time, zone *time.Location) (time.Time, erro
 		return begin(p, now), nil
 	}
 	if t, err := time.Parse(time.DateOnly, text); err == nil {
+		if y, m, d := t.Date(); y < firstYear || y > lastYear {
+			return time.Date(y, m, d, 0, 0, 0, 0, zone), nil
+		}
 		return day(t.Date()), nil
 	}
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t.In(zone), nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && hoursForm.MatchString(text) {
+		return now.Add(-d).Truncate(time.Hour).In(zone), nil
 	}
 	if text != "" {
 		number, unit := text[:len(text)-1], text[len(text)-1]
@@ -59,11 +75,12 @@ func instantOf(text string, now time.Time, zone *time.Location) (time.Time, erro
 	return time.Time{}, fmt.Errorf("%q is no time: %s", text, fix)
 }
 
-// span is the stretch of time that is reported. The ledger has sums of whole hours: one belongs to where it begins.
+// span is the stretch of time that is reported. The ledger has sums of whole hours of UTC: one belongs to where it begins.
 type span struct {
-	from, to time.Time // as it was asked for; to is not part of it
+	from, to time.Time // full hours, but for the end of one that is open; to is not part of it
 	open     bool      // nobody asked for an end: it is now
 	zone     *time.Location
+	asked    string // what was asked for, where that is something else
 }
 
 // spanOf reads both ends. An empty until is now.
@@ -77,7 +94,7 @@ func spanOf(since, until string, now time.Time, zone *time.Location) (span, erro
 		return s, fmt.Errorf("-since: %s has not come yet", stamp(s.from))
 	}
 	if s.open {
-		return s, nil
+		return s.full(), nil
 	}
 	if s.to, err = instantOf(until, now, zone); err != nil {
 		return s, fmt.Errorf("-until: %w", err)
@@ -85,16 +102,52 @@ func spanOf(since, until string, now time.Time, zone *time.Location) (span, erro
 	if !s.from.Before(s.to) {
 		return s, fmt.Errorf("-until: %s is not after -since, %s; a date is the midnight with which it begins", stamp(s.to), stamp(s.from))
 	}
-	return s, nil
+	return s.full(), nil
+}
+
+// full is the span of the hours that begin in this one, or of the only one that it is part of.
+func (s span) full() span {
+	earliest, latest := time.Unix(0, 0), time.Date(lastYear+1, time.January, 1, 0, 0, 0, 0, time.UTC)
+	up := func(t time.Time) time.Time {
+		switch {
+		case t.Before(earliest):
+			return earliest.In(s.zone)
+		case t.After(latest):
+			return latest.In(s.zone)
+		}
+		return t.Add(time.Hour - time.Nanosecond).Truncate(time.Hour).In(s.zone)
+	}
+	f := s
+	if f.from = up(s.from); !s.open {
+		f.to = up(s.to)
+	}
+	if !f.from.Before(f.to) {
+		f.from = s.from.Truncate(time.Hour).In(s.zone)
+	}
+	if !f.from.Equal(s.from) || !f.to.Equal(s.to) {
+		const exact = "2006-01-02 15:04:05"
+		f.asked = s.from.Format(exact)
+		if !s.open {
+			f.asked += " to " + s.to.Format(exact)
+		}
+	}
+	return f
 }
 
 // hours are the first hour of UTC that belongs to the span, and the first after it.
 func (s span) hours() (from, to time.Time) {
-	up := func(t time.Time) time.Time { return t.Add(time.Hour - time.Nanosecond).Truncate(time.Hour).UTC() }
-	if to = up(s.to); s.open {
-		to = to.Add(time.Hour) // the clock of who writes may be ahead
+	if to = s.to.UTC(); s.open {
+		to = to.Add(2*time.Hour - time.Nanosecond).Truncate(time.Hour) // the clock of who writes may be ahead
 	}
-	return up(s.from), to
+	return s.from.UTC(), to
+}
+
+// note says where the span is not the one that was asked for; empty: it is.
+func (s span) note() string {
+	if s.asked == "" {
+		return ""
+	}
+	return fmt.Sprintf("the ledger has sums of full hours of UTC: what follows is of %s, and %s was asked for", s, s.asked)
 }
 
 // String says the span in the zone, to the minute.
