@@ -64,10 +64,17 @@ func (rec *record) WriteHeader(status int) {
 	if status < 200 {
 		return // an upstream's early hints: their headers are not on the list of those that come back
 	}
+	rec.begin(status)
+	rec.ResponseWriter.WriteHeader(status)
+}
+
+// begin notes the status of an answer whose head is about to be sent. The id goes with it, whatever x-request-id says: where an
+// upstream has one of its own, that goes before ours.
+func (rec *record) begin(status int) {
 	if rec.status == 0 {
 		rec.status = status
+		rec.Header().Set("x-tokenfare-id", rec.id.String())
 	}
-	rec.ResponseWriter.WriteHeader(status)
 }
 
 // Write notes the first byte, and gives a client that does not read a bounded time to begin.
@@ -76,9 +83,7 @@ func (rec *record) Write(p []byte) (int, error) {
 	if rec.firstByte.IsZero() {
 		rec.firstByte = now
 	}
-	if rec.status == 0 {
-		rec.status = http.StatusOK
-	}
+	rec.begin(http.StatusOK)
 	// Setting a deadline takes a lock or two; moving it when a quarter of it is gone keeps streams cheap. What is left of it is
 	// longer than an upstream may be silent, for on HTTP/2 a deadline ends a stream that has nothing to write, too.
 	if rec.stall > 0 && rec.deadline.Sub(now) < rec.stall*3/4 {

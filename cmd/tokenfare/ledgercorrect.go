@@ -15,7 +15,7 @@ import (
 const ledgerCorrectHelp = `Change what calls were charged. A row is added that says by how much, what for, and when; none is ever edited. Sums, budgets and
 reports follow at once, those of a running proxy, too.
 
-One call, by its id in the log, or in the x-request-id of an answer that is the proxy's own:
+One call, by its id in the log, or in the x-tokenfare-id of its answer:
 
   tokenfare ledger correct -config config.yaml -id req_01jd8v4q7w3nk -charge-nothing -reason "answer was garbage, refunded"
   tokenfare ledger correct -config config.yaml -id req_01jd8v4q7w3nk -usage input=812,output=96 -reason "as the provider's log has it"

@@ -30,7 +30,8 @@ const usageHelp = `Print who used what, from the ledger: requests, tokens, cost,
       Again every two seconds, until Ctrl-C.
 
   tokenfare usage -config config.yaml -id req_01jd8v4q7w3nk
-      All that is known of one exchange. Its id is in the log and in the answer's x-request-id.
+      All that is known of one exchange. Its id is in the log and in the answer's x-tokenfare-id. An upstream's id, as in
+      x-request-id, is looked for among the calls of the last seven days, or of those since -since.
 
 -by takes key, group, model, label, day, upstream and endpoint, with commas between them. Groups are those a key was in
 when it called; a key in two of them counts in both, and once in the total.
@@ -93,7 +94,7 @@ func (c *usageCommand) parse(args []string) (code int, proceed bool) {
 	f.BoolVar(&c.json, "json", false, "print JSON, on one line; see docs/usage.md")
 	f.BoolVar(&c.csv, "csv", false, "print CSV for spreadsheets")
 	f.BoolVar(&c.live, "live", false, "print it again every two seconds, until Ctrl-C")
-	f.StringVar(&c.id, "id", "", "print all there is to know of the exchange with this `ID`")
+	f.StringVar(&c.id, "id", "", "print all there is to know of the exchange with this `ID`, the proxy's own or the upstream's")
 	f.Usage = func() {
 		fmt.Fprint(f.Output(), usageHelp)
 		f.PrintDefaults()
@@ -118,7 +119,7 @@ func (c *usageCommand) misuse() error {
 		return fmt.Errorf("unexpected %q: %s", args[0], fix)
 	}
 	if c.id != "" {
-		for _, name := range []string{"by", "since", "until", "key", "csv", "live"} {
+		for _, name := range []string{"by", "until", "key", "csv", "live"} {
 			if c.given(name) {
 				return fmt.Errorf("-id prints one exchange, and -%s says nothing about it: leave it out", name)
 			}
@@ -153,8 +154,8 @@ func (c *usageCommand) run(ctx context.Context, args []string) int {
 	}
 	var id ledger.ID
 	if c.id != "" {
-		if id, err = ledger.ParseID(c.id); err != nil {
-			return fail(2, fmt.Errorf("-id: %w", err))
+		if id, err = ledger.ParseID(c.id); err != nil && !upstreamID.MatchString(c.id) {
+			return fail(2, fmt.Errorf("-id: %w; an upstream's is of at most 128 letters, digits and the signs - _ . : /", err))
 		}
 	}
 	config, whole, err := c.configuration(by)
@@ -177,7 +178,7 @@ func (c *usageCommand) run(ctx context.Context, args []string) int {
 	}
 	switch {
 	case c.id != "":
-		err = reading.one(ctx, id)
+		err = reading.one(ctx, id, span)
 	case c.live:
 		err = reading.live(ctx)
 	default:

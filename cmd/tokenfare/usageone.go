@@ -30,9 +30,9 @@ func findExchange(ctx context.Context, s ledger.Snapshot, id ledger.ID, zone *ti
 		case err != nil:
 			return nil, err
 		case id.Time().Before(kept):
-			return nil, fmt.Errorf("%s is not in the ledger any more: it is of %s, and rows are kept since %s; sums are kept for ever", id, stamp(id.Time().In(zone)), stamp(kept.In(zone)))
+			return nil, fmt.Errorf("%s is %w any more: it is of %s, and rows are kept since %s; sums are kept for ever", id, errNotFound, stamp(id.Time().In(zone)), stamp(kept.In(zone)))
 		default:
-			return nil, fmt.Errorf("%s is not in the ledger: it is of %s; look whether that is the ledger of the proxy that gave this id, and whether the request was refused: refusals are only counted", id, stamp(id.Time().In(zone)))
+			return nil, fmt.Errorf("%s is %w: it is of %s; look whether that is the ledger of the proxy that gave this id, and whether the request was refused: refusals are only counted", id, errNotFound, stamp(id.Time().In(zone)))
 		}
 	}
 	out := &oneExchange{Exchange: x, zone: zone}

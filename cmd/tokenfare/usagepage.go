@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -140,23 +139,4 @@ func (u *usageReading) nothing(ctx context.Context, s ledger.Snapshot, r *usageR
 		fmt.Fprintf(&out, "The newest are of %s: try a later -until, or none\n", dayOf(newest, u.zone))
 	}
 	return out.String(), nil
-}
-
-// one prints one exchange.
-func (u *usageReading) one(ctx context.Context, id ledger.ID) error {
-	s, err := u.store.Snapshot(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	x, err := findExchange(ctx, s, id, u.zone)
-	if err != nil {
-		return err
-	}
-	text := x.String()
-	if u.json {
-		text = x.json()
-	}
-	_, err = io.WriteString(u.stdout, text)
-	return err
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ID names an exchange, in the log, in the answer's x-request-id and in the ledger. It holds the microsecond at which it was
+// ID names an exchange, in the log, in the answer's x-tokenfare-id and in the ledger. It holds the microsecond at which it was
 // made, 53 bits, good until the year 2255, and the slot of the writer that made it, 10 bits. So ids sort by time, and no two
 // writers make the same. The zero ID names nothing.
 type ID int64
@@ -46,7 +46,7 @@ func (id ID) String() string {
 	return string(text[:])
 }
 
-var errID = errors.New(`an id is "req_" and 13 letters and digits, as the log and x-request-id have it`)
+var errID = errors.New(`an id is "req_" and 13 letters and digits, as the log and x-tokenfare-id have it`)
 
 // ParseID reads what [ID.String] wrote.
 func ParseID(text string) (ID, error) {
