@@ -69,7 +69,7 @@ type Batch struct {
 type Notice struct {
 	Budget string // its name
 	Period int64  // Unix seconds at which it ends; 0: it has no end
-	At     string // "80%"
+	At     string // "80%", or with the amount that it is of: "80% of 100"
 }
 
 // Snapshot reads a ledger. It is for one goroutine, and what is called for each row must not use it.
