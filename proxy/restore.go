@@ -11,14 +11,17 @@ import (
 )
 
 // Restorer rebuilds budgets that are counted in memory from what a ledger says was spent, so that nobody gets a fresh budget by a
-// restart. It remembers which ones it has rebuilt: those of a policy that is loaded later count on. It is for one goroutine.
+// restart. It remembers which ones it has rebuilt: those count on, and are corrected, for as long as the limiter lives, also while no
+// policy has them. It is for one goroutine.
 type Restorer struct {
 	memory *limiter.Memory
-	known  map[string]bool
+	known  map[string]*budget // by their counters' names, as the last policy had it
 }
 
 // NewRestorer rebuilds budgets of that limiter.
-func NewRestorer(m *limiter.Memory) *Restorer { return &Restorer{memory: m, known: map[string]bool{}} }
+func NewRestorer(m *limiter.Memory) *Restorer {
+	return &Restorer{memory: m, known: map[string]*budget{}}
+}
 
 // Restore rebuilds the budgets of a policy that no policy before it had, and returns how many. It is to be done before the policy
 // is used. Exchanges that never ended count as reserved.
@@ -30,7 +33,11 @@ func (r *Restorer) Restore(ctx context.Context, p *Policy, s ledger.Snapshot) (i
 	var wants []ledger.Want
 	var budgets []*budget
 	for _, b := range p.budgets {
-		if !r.known[b.name()] && !b.atOnce() {
+		switch {
+		case b.atOnce():
+		case r.known[b.name()] != nil:
+			r.known[b.name()] = b
+		default:
 			wants = append(wants, b.history(now))
 			budgets = append(budgets, b)
 		}
@@ -54,7 +61,7 @@ func (r *Restorer) Restore(ctx context.Context, p *Policy, s ledger.Snapshot) (i
 		if err := r.memory.Restore(b.handle, netted(spends[i])); err != nil {
 			return i, fmt.Errorf("rebuild %s: %w", b, err)
 		}
-		r.known[b.name()] = true
+		r.known[b.name()] = b
 	}
 	return len(budgets), nil
 }
