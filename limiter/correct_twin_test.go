@@ -129,7 +129,7 @@ func (c *corrected) amend() {
 			call.held = nil
 		}
 	}
-	if err := c.Recount(c.budget, mark, was, c.spends()); err != nil {
+	if err := c.Recount(c.budget, mark, was, c.spends(), nil); err != nil {
 		c.rt.Fatal(err)
 	}
 }
@@ -195,18 +195,18 @@ func TestACorrectionGivesNothingTwice(t *testing.T) {
 		d.counts(b, 10, 0)
 		d.passes(b, 70)
 		was := []limiter.Spend{{At: then, N: 60}, {At: then, N: 40}}
-		if err := d.Recount(b, mark, was, was[1:]); err != nil {
+		if err := d.Recount(b, mark, was, was[1:], nil); err != nil {
 			d.Fatal(err)
 		}
 		d.counts(b, 70, 0) // without both it would have been full, and then the 70
 	})
 	story(t, "one that is larger now", func(d *desk) {
 		b := d.Budget("b", bucket(100, 1, time.Second))
-		if err := d.Recount(b, limiter.Mark{}, nil, []limiter.Spend{ago(time.Hour, 4000), ago(time.Second, 5)}); err != nil {
+		if err := d.Recount(b, limiter.Mark{}, nil, []limiter.Spend{ago(time.Hour, 4000), ago(time.Second, 5)}, nil); err != nil {
 			d.Fatal(err)
 		}
 		d.counts(b, 405, 0)
-		if err := d.Recount(b, limiter.Mark{}, nil, []limiter.Spend{{N: -1}}); err == nil {
+		if err := d.Recount(b, limiter.Mark{}, nil, []limiter.Spend{{N: -1}}, nil); err == nil {
 			d.Fatal("a negative amount passes")
 		}
 		d.counts(b, 405, 0)

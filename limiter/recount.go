@@ -26,7 +26,9 @@ func (m *Memory) Mark(b *Budget) (Mark, error) {
 // Recount changes a [TokenBucket] as its past has changed. was is what a ledger
 // says was charged to it, with what is reserved by calls that run, and is the
 // same after some of it was corrected. Both reach back as far as for
-// [Memory.Restore], and were read after since.
+// [Memory.Restore], and were read after since. early is the latter again, with
+// what is dated roughly at the earliest instants it may have been of; nil: all
+// of it is exact.
 //
 // What a change is worth now is the difference between two buckets that have
 // lived through the one and the other: what refill has replaced already is not
@@ -37,7 +39,7 @@ func (m *Memory) Mark(b *Budget) (Mark, error) {
 //
 // Budgets of other kinds stay as they are. An error is misuse and changes
 // nothing: a handle that is nil, zero or another limiter's, or a negative amount.
-func (m *Memory) Recount(b *Budget, since Mark, was, is []Spend) error {
+func (m *Memory) Recount(b *Budget, since Mark, was, is, early []Spend) error {
 	if err := m.checkOwn(b); err != nil {
 		return err
 	}
@@ -54,17 +56,26 @@ func (m *Memory) Recount(b *Budget, since Mark, was, is []Spend) error {
 		if err != nil {
 			return misusef("recount budget %q: after: %v", b.name, err)
 		}
+		earliest := after
+		if early != nil {
+			if earliest, err = now.past(early); err != nil {
+				return misusef("recount budget %q: early: %v", b.name, err)
+			}
+		}
 		// They may be long, so nobody waits for this.
 		changed := firstDifference(before, after)
 		if changed == never {
 			return nil
 		}
 		first := min(firstOf(before), firstOf(after))
-		old, fresh := t.course(before, first), t.course(after, first)
+		r := recount{
+			old: t.course(before, first), fresh: t.course(after, first), least: t.course(earliest, firstOf(earliest)),
+			changed: changed, since: since,
+		}
 		live := b.lockLive()
 		if live.terms.Load() == t {
 			live.enter(m.now(true))
-			(*bucket)(live).recount(old, fresh, changed, since)
+			r.change((*bucket)(live))
 			live.mu.Unlock()
 			return nil
 		}
@@ -138,13 +149,19 @@ func (c *course) since(at, now int64) wide {
 // another.
 const aside = int64(time.Millisecond)
 
-// recount changes the deficit, and what holds remember of it, by what one
-// course differs from another since an instant.
-func (b *bucket) recount(old, fresh *course, changed int64, since Mark) {
+// recount is what the courses say of a bucket.
+type recount struct {
+	old, fresh, least *course
+	changed           int64 // since when the first two differ
+	since             Mark
+}
+
+// change changes the deficit, and what holds remember of it.
+func (r *recount) change(b *bucket) {
 	if b.more != nil {
 		b.more.holds.observe(b.deficit)
 	}
-	was, is := old.later(b.now), fresh.later(b.now)
+	was, is := r.old.later(b.now), r.fresh.later(b.now)
 	switch {
 	case was.less(is):
 		if b.lane.Load() == laneNew {
@@ -152,23 +169,29 @@ func (b *bucket) recount(old, fresh *course, changed int64, since Mark) {
 		}
 		b.deficit = b.deficit.plus(least(is.minus(was), product(max(0, b.room()), b.terms.Load().every)))
 	case is.less(was):
-		back := was.minus(is)
-		if b.more != nil {
-			// What others have given back since then, the courses may still count.
-			returned := b.more.returned.minus(since.returned)
-			back = least(back, fresh.since(changed, b.now).plus(back).minus(returned))
-		}
-		b.deficit = b.deficit.minus(back)
+		b.deficit = b.deficit.minus(r.back(b, was.minus(is)))
 	}
 	if b.more == nil {
 		return
 	}
 	for h := b.more.holds.youngest; h != nil; h = h.older {
 		at := int64(h.place) + aside
-		h.least = h.least.plus(fresh.since(at, b.now)).minus(old.since(at, b.now))
+		h.least = h.least.plus(r.fresh.since(at, b.now)).minus(r.old.since(at, b.now))
 		if h.younger != nil {
 			h.least = least(h.least, h.younger.least)
 		}
 	}
 	b.more.holds.stale = true
+}
+
+// back is how much of what the courses differ by is given back: no more than
+// leaves what is certainly missing. What others have given back meanwhile, the
+// courses may still count.
+func (r *recount) back(b *bucket, n wide) wide {
+	var returned wide
+	if b.more != nil {
+		returned = b.more.returned.minus(r.since.returned)
+	}
+	n = least(n, r.fresh.since(r.changed, b.now).plus(n).minus(returned))
+	return least(n, b.deficit.minus(r.least.later(b.now).minus(returned)))
 }

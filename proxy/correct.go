@@ -16,14 +16,17 @@ type Amendment struct {
 	restorer *Restorer
 	marks    map[*budget]limiter.Mark
 	changes  map[*budget][]limiter.Spend // dated to the beginning of the exchange; N may be negative
-	was, is  map[*budget][]limiter.Spend // of those that refill bit by bit
+	spends   map[*budget]*spends         // of those that refill bit by bit
 }
+
+// spends is what a ledger dates to instants, before and after.
+type spends struct{ was, is, early []limiter.Spend }
 
 // Amend begins an amendment. What was charged until then must be in the ledger by the time it is read.
 func (r *Restorer) Amend() (*Amendment, error) {
 	a := &Amendment{
 		restorer: r, marks: map[*budget]limiter.Mark{}, changes: map[*budget][]limiter.Spend{},
-		was: map[*budget][]limiter.Spend{}, is: map[*budget][]limiter.Spend{},
+		spends: map[*budget]*spends{},
 	}
 	for _, b := range r.known {
 		if !b.isBucket() {
@@ -58,26 +61,32 @@ func (a *Amendment) Read(ctx context.Context, s ledger.Snapshot, list []*ledger.
 		if b.isBucket() {
 			wants = append(wants, b.history(now))
 			buckets = append(buckets, b)
+			a.spends[b] = &spends{}
 		}
 	}
 	if len(wants) == 0 {
 		return nil
 	}
 	err := s.Spends(ctx, wants, func(i int, at time.Time, n int64) error {
-		a.was[buckets[i]] = append(a.was[buckets[i]], limiter.Spend{At: at, N: n})
+		of := a.spends[buckets[i]]
+		of.was = append(of.was, limiter.Spend{At: at, N: n})
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("correct budgets: %w", err)
 	}
 	for i, b := range buckets {
-		is := slices.Clone(a.was[b])
+		of := a.spends[b]
+		of.is = slices.Clone(of.was)
 		for _, c := range a.changes[b] {
 			if c.At = dated(c.At, now); c.At.After(wants[i].Since) {
-				is = append(is, c)
+				of.is = append(of.is, c)
 			}
 		}
-		a.was[b], a.is[b] = netted(a.was[b]), netted(is)
+		for _, one := range of.is {
+			of.early = append(of.early, limiter.Spend{At: early(one.At, now), N: one.N})
+		}
+		of.was, of.is, of.early = netted(of.was), netted(of.is), netted(of.early)
 	}
 	return nil
 }
@@ -94,8 +103,8 @@ func dated(at, now time.Time) time.Time {
 func (a *Amendment) Apply() error {
 	memory := a.restorer.memory
 	for b, changes := range a.changes {
-		if b.isBucket() {
-			if err := memory.Recount(b.handle, a.marks[b], a.was[b], a.is[b]); err != nil {
+		if of := a.spends[b]; of != nil {
+			if err := memory.Recount(b.handle, a.marks[b], of.was, of.is, of.early); err != nil {
 				return fmt.Errorf("correct %s: %w", b, err)
 			}
 			continue

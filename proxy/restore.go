@@ -16,6 +16,22 @@ import (
 type Restorer struct {
 	memory *limiter.Memory
 	known  map[string]*budget // by their counters' names, as the last policy had it
+	dates  Dates
+}
+
+// Dates is how what refills is dated when it is rebuilt, as a ledger does not tell the very instants.
+type Dates uint8
+
+// The dates. What a running process has counted is never below what the earliest come to, nor above the latest.
+const (
+	Safe     Dates = iota // never too early, so that nobody gets back what is not his yet
+	Earliest              // no later than it may have been
+	Latest                // and no earlier
+)
+
+// Dating returns a restorer of budgets to compare others with.
+func (r *Restorer) Dating(d Dates) *Restorer {
+	return &Restorer{memory: r.memory, known: r.known, dates: d}
 }
 
 // NewRestorer rebuilds budgets of that limiter.
@@ -47,11 +63,7 @@ func (r *Restorer) Restore(ctx context.Context, p *Policy, s ledger.Snapshot) (i
 	}
 	spends := make([][]limiter.Spend, len(wants))
 	err := s.Spends(ctx, wants, func(i int, at time.Time, n int64) error {
-		if budgets[i].refills() {
-			// The row is dated to a moment before its reservation was made.
-			at = at.Add(reserveTime)
-		}
-		spends[i] = append(spends[i], limiter.Spend{At: at, N: n})
+		spends[i] = append(spends[i], limiter.Spend{At: r.dates.of(budgets[i], at, now), N: n})
 		return nil
 	})
 	if err != nil {
@@ -68,6 +80,33 @@ func (r *Restorer) Restore(ctx context.Context, p *Policy, s ledger.Snapshot) (i
 
 // reserveTime is the longest that may lie between the making of an exchange's id and that of its reservation.
 const reserveTime = time.Second
+
+// of is the date of what the ledger dates to an instant.
+func (d Dates) of(b *budget, at, now time.Time) time.Time {
+	grain := time.Duration(0)
+	if w, ok := b.rule.(limiter.SlidingWindow); ok {
+		grain = w.Grain // by which it may leave late, here and there
+	}
+	switch {
+	case !b.refills():
+		return at
+	case d == Earliest:
+		return early(at, now).Add(-grain)
+	case d == Latest:
+		return at.Add(reserveTime + grain)
+	default:
+		// The row is dated to a moment before its reservation was made.
+		return at.Add(reserveTime)
+	}
+}
+
+// early is the earliest instant of what a ledger dates to one.
+func early(at, now time.Time) time.Time {
+	if at.After(ledger.RowsSince(now)) {
+		return at
+	}
+	return at.Add(-ledger.SlotLength)
+}
 
 // beyondDebt is how far back the sums of a bucket go: what it owes may be older than the time it takes to fill.
 const beyondDebt = 24 * time.Hour
@@ -87,8 +126,8 @@ func (b *budget) history(now time.Time) ledger.Want {
 	return w
 }
 
-// netted takes corrections, which are negative, off what they correct: charges of the same instant, and as far as those have been
-// dropped or summed up, the oldest there are.
+// netted takes corrections, which are negative, off what they correct: charges of the same instant, then what comes after, as was
+// used beyond what was reserved, and as far as those have been dropped or summed up, the oldest there are.
 func netted(spends []limiter.Spend) []limiter.Spend {
 	slices.SortStableFunc(spends, func(a, b limiter.Spend) int { return a.At.Compare(b.At) })
 	rest := int64(0)
@@ -97,20 +136,15 @@ func netted(spends []limiter.Spend) []limiter.Spend {
 		for to < len(spends) && spends[to].At.Equal(spends[from].At) {
 			to++
 		}
-		rest += takeOff(spends[from:to])
+		rest = takeOff(spends[from:to], rest)
 		from = to
 	}
-	spends = slices.DeleteFunc(spends, func(s limiter.Spend) bool { return s.N <= 0 })
-	for i := range spends {
-		off := min(rest, spends[i].N)
-		spends[i].N -= off
-		rest -= off
-	}
-	return spends
+	takeOff(spends, rest)
+	return slices.DeleteFunc(spends, func(s limiter.Spend) bool { return s.N <= 0 })
 }
 
-// takeOff takes what is negative off what is not, and returns what is left of it.
-func takeOff(spends []limiter.Spend) (rest int64) {
+// takeOff takes what is negative, and a rest, off what is not, and returns what is left of it.
+func takeOff(spends []limiter.Spend, rest int64) int64 {
 	for i := range spends {
 		if spends[i].N < 0 {
 			rest -= spends[i].N
