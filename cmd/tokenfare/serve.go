@@ -169,7 +169,7 @@ func newApp(ctx context.Context, config *Config, spec proxy.Spec, log *slog.Logg
 		return nil, errors.Join(err, a.books.close())
 	}
 	if a.books != nil {
-		a.corrects = &corrector{store: a.books.store, writer: a.books.writer, live: a.server.Correct}
+		a.corrects = &corrector{store: a.books.store, writer: a.books.writer, live: func() (amendment, error) { return a.restorer.Amend() }}
 	}
 	if a.notifier, err = newNotifier(a); err != nil {
 		return nil, errors.Join(err, a.books.close())

@@ -159,3 +159,10 @@ const (
 	ByRow                // each charge at its own instant, if it is not older than an hour; older ones by slot
 	BySlot               // sums of a quarter of an hour, each dated to its end
 )
+
+// byRow is for how long the instants of single charges are told.
+const byRow = time.Hour
+
+// RowsSince is the instant since when [ByRow] tells each charge at its own instant, and before which it tells sums, each dated to
+// the end of its slot. Where rows were dropped, it is later.
+func RowsSince(now time.Time) time.Time { return time.Unix(SlotOf(now.Add(-byRow)), 0) }
