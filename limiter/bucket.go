@@ -18,6 +18,7 @@ func (b *bucket) setTerms(t *terms) {
 				h.least = h.least.rescaled(old.every, t.every, false)
 			}
 			b.more.holds.stale = true
+			b.more.returned = b.more.returned.rescaled(old.every, t.every, true)
 		}
 	}
 }
@@ -98,13 +99,16 @@ func (b *bucket) hold(h *hold) {
 	m := (*Budget)(b).rest()
 	b.spend(h.n)
 	m.held += h.n
+	h.place = uint64(b.now)
 	m.holds.add(h, product(h.n, b.terms.Load().every))
 }
 
 func (b *bucket) settle(h *hold, used int64) {
 	if back := h.n - used; back > 0 {
 		b.more.holds.observe(b.deficit)
-		b.deficit = b.deficit.minus(b.more.holds.giveBack(h, product(back, b.terms.Load().every)))
+		given := b.more.holds.giveBack(h, product(back, b.terms.Load().every))
+		b.deficit = b.deficit.minus(given)
+		b.more.returned = b.more.returned.plus(given)
 	}
 	b.more.holds.remove(h)
 	b.more.held -= h.n

@@ -25,12 +25,13 @@ type Budget struct {
 
 // more is what an idle token bucket has no need of.
 type more struct {
-	counter counter  // of any other kind of rule
-	epoch   uint16   // counts the changes from one kind to another
-	held    int64    // token bucket: sum of the open holds, whether or not refill has replaced them
-	holds   holdList // token bucket
-	turns   []turn   // draws that wait, in their order
-	open    int      // holds not yet settled, under whatever kind of rule: they may still spend
+	counter  counter  // of any other kind of rule
+	epoch    uint16   // counts the changes from one kind to another
+	held     int64    // token bucket: sum of the open holds, whether or not refill has replaced them
+	holds    holdList // token bucket
+	returned wide     // token bucket: what holds have ever given back
+	turns    []turn   // draws that wait, in their order
+	open     int      // holds not yet settled, under whatever kind of rule: they may still spend
 }
 
 // counter is the state of one budget under one kind of rule. advance brings it

@@ -40,9 +40,52 @@ func TestCorrect(t *testing.T) {
 		d.correct(b, -time.Hour, 3)
 		d.counts(b, 7, 0)
 	})
+	story(t, "a window, at the grain of the time", func(d *desk) {
+		b := d.Budget("b", window(100, time.Minute, 10*time.Second))
+		d.passes(b, 6)
+		time.Sleep(15 * time.Second)
+		r := d.reserve(b, 5)
+		d.passes(b, 7)
+		time.Sleep(15 * time.Second) // 30 s
+		d.correct(b, 30*time.Second, -4)
+		d.correct(b, 15*time.Second, -3)
+		d.counts(b, 6, 5)
+		time.Sleep(40 * time.Second) // 70 s: the first has left
+		d.counts(b, 4, 5)
+		d.correct(b, 70*time.Second, -2)
+		d.correct(b, 70*time.Second, 2)
+		d.counts(b, 4, 5)
+		d.settle(r, 1)
+		d.counts(b, 5, 0)
+		d.correct(b, 20*time.Second, 8) // where nothing was
+		d.correct(b, 21*time.Second, 1)
+		d.correct(b, 35*time.Second, 1)
+		d.counts(b, 15, 0)
+		time.Sleep(10 * time.Second) // 80 s
+		d.counts(b, 10, 0)
+		time.Sleep(20 * time.Second) // 100 s
+		d.counts(b, 9, 0)
+		time.Sleep(10*time.Second - 1)
+		d.counts(b, 9, 0)
+		time.Sleep(10*time.Second + 1)
+		d.counts(b, 0, 0)
+	})
+	story(t, "a window never below what is held, nor by what another time was charged if it can be told", func(d *desk) {
+		b := d.Budget("b", window(100, time.Minute, time.Second))
+		d.passes(b, 3)
+		time.Sleep(10 * time.Second)
+		r := d.reserve(b, 9)
+		d.correct(b, 0, -5) // more than there is of that time: off the oldest
+		d.counts(b, 0, 9)
+		d.correct(b, 0, math.MinInt64)
+		d.counts(b, 0, 9)
+		d.settle(r, 9)
+		d.counts(b, 9, 0)
+	})
 	story(t, "to no less than nothing, no more than 64 bits, and not what is held", func(d *desk) {
 		for name, rule := range map[string]limiter.Rule{
 			"quarter": limiter.CalendarQuota{Limit: 10, Period: limiter.Quarter}, "total": limiter.Total{Limit: 10},
+			"window": window(10, time.Hour, time.Second),
 		} {
 			b := d.Budget(name, rule)
 			d.passes(b, 4)
@@ -62,7 +105,7 @@ func TestCorrect(t *testing.T) {
 	})
 	story(t, "and nothing else", func(d *desk) {
 		for name, rule := range map[string]limiter.Rule{
-			"bucket": bucket(10, 1, time.Second), "window": window(10, time.Hour, 0), "calls": limiter.AtOnce{Limit: 10},
+			"bucket": bucket(10, 1, time.Second), "calls": limiter.AtOnce{Limit: 10},
 		} {
 			b := d.Budget(name, rule)
 			d.passes(b, 6)

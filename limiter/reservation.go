@@ -35,7 +35,7 @@ type hold struct {
 	charge int32  // index in the caller's slice
 	again  bool   // the reservation holds some of this budget already
 	epoch  uint16 // which of the budget's counters, if its kind of rule changed
-	place  uint64 // window: the entry it is part of; calendar: the period; at once: the instant
+	place  uint64 // window: the entry it is part of; calendar: the period; bucket, at once: the instant
 
 	// Guarded by budget.mu, for buckets: the list of open holds and the
 	// smallest deficit the bucket has had since the hold was taken.

@@ -2,6 +2,7 @@ package limiter
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sort"
 	"time"
@@ -45,16 +46,10 @@ func (m *Memory) Restore(b *Budget, spends []Spend) error {
 		return err
 	}
 	now := m.now(true)
-	clock, past := time.Unix(0, now.wall), make([]spent, 0, len(spends))
-	for i, s := range spends {
-		switch {
-		case s.N < 0:
-			return misusef("restore budget %q: spend %d is of %d; amounts must not be negative", b.name, i, s.N)
-		case s.N > 0:
-			past = append(past, spent{now.before(clock.Sub(s.At)).ns, s.N})
-		}
+	past, err := now.past(spends)
+	if err != nil {
+		return misusef("restore budget %q: %v", b.name, err)
 	}
-	slices.SortFunc(past, func(a, b spent) int { return cmp.Compare(a.at, b.at) })
 	b = b.lockLive()
 	defer b.mu.Unlock()
 	b.enter(now)
@@ -65,6 +60,21 @@ func (m *Memory) Restore(b *Budget, spends []Spend) error {
 		b.replay(past, now)
 	}
 	return nil
+}
+
+// past returns spends at monotonic instants, in their order.
+func (now instant) past(spends []Spend) ([]spent, error) {
+	clock, past := time.Unix(0, now.wall), make([]spent, 0, len(spends))
+	for i, s := range spends {
+		switch {
+		case s.N < 0:
+			return nil, fmt.Errorf("spend %d is of %d; amounts must not be negative", i, s.N)
+		case s.N > 0:
+			past = append(past, spent{now.before(clock.Sub(s.At)).ns, s.N})
+		}
+	}
+	slices.SortFunc(past, func(a, b spent) int { return cmp.Compare(a.at, b.at) })
+	return past, nil
 }
 
 func (m *Memory) checkOwn(b *Budget) error {

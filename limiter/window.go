@@ -14,7 +14,8 @@ type window struct {
 	ring    []entry // length is a power of two, or 0
 	head    int     // position of the oldest entry in ring
 	n       int     // entries in use
-	places  uint64  // how many entries there ever were
+	places  uint64  // of the newest entry there ever was
+	gone    uint64  // the highest place of an entry that has left
 	used    int64   // sum over the entries, less held
 	held    int64
 	holding int // open holds, also of entries that have left
@@ -24,8 +25,13 @@ type window struct {
 type entry struct {
 	end     int64  // end of the grain: no earlier than any instant it stands for
 	n, held int64  // all of it, and the part of it that is held
-	place   uint64 // counts up from entry to entry: by it a hold finds its own
+	place   uint64 // goes up from entry to entry: by it a hold finds its own
 }
+
+// placeGap is how far the places of entries are apart, so that corrections can
+// put others in between. It leaves places for a million entries a second over
+// eight years.
+const placeGap = 1 << 16
 
 // keptRing is the length of ring that an empty window keeps.
 const keptRing = 64
@@ -69,6 +75,7 @@ func (w *window) evict() {
 		}
 		w.used -= e.n - e.held
 		w.held -= e.held
+		w.gone = e.place
 		w.head = (w.head + 1) & (len(w.ring) - 1)
 		w.n--
 	}
@@ -182,9 +189,14 @@ func (w *window) last() *entry {
 	if w.n == len(w.ring) {
 		w.grow()
 	}
+	return w.append(end)
+}
+
+// append adds a youngest entry, for which there is room.
+func (w *window) append(end int64) *entry {
 	w.n++
 	e := w.at(w.n - 1)
-	w.places++
+	w.places += placeGap
 	*e = entry{end: end, place: w.places}
 	return e
 }

@@ -2,11 +2,8 @@ package proxy
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
-	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/limiter"
 )
 
@@ -39,26 +36,4 @@ func (p *Policy) Budgets(ctx context.Context, l limiter.Limiter) ([]BudgetState,
 // Budgets tells the state of every budget of the policy in force.
 func (s *Server) Budgets(ctx context.Context) ([]BudgetState, error) {
 	return s.current().Budgets(ctx, s.options.Limiter)
-}
-
-// Correct changes what budgets have counted by what a correction adds to the charges of an exchange that began at an instant.
-// Budgets that refill have forgotten it, or will; those that the policy in force does not have are left alone.
-func (s *Server) Correct(began ledger.ID, charges []ledger.Charge) error {
-	corrector, ok := s.options.Limiter.(interface {
-		Correct(b *limiter.Budget, at time.Time, delta int64) error
-	})
-	if !ok {
-		return errors.New("correct budgets: this limiter keeps them elsewhere")
-	}
-	for _, b := range s.current().budgets {
-		for _, c := range charges {
-			if c.Budget.Name != b.entry.Name {
-				continue
-			}
-			if err := corrector.Correct(b.handle, began.Time(), c.N); err != nil {
-				return fmt.Errorf("correct %s: %w", b, err)
-			}
-		}
-	}
-	return nil
 }

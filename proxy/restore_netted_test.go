@@ -17,7 +17,8 @@ func TestCorrectionsAreTakenOffWhatTheyCorrect(t *testing.T) {
 		"none":               {[]limiter.Spend{{At: at(2), N: 5}, {At: at(1), N: 7}}, []limiter.Spend{{At: at(1), N: 7}, {At: at(2), N: 5}}},
 		"the youngest":       {[]limiter.Spend{{At: at(1), N: 7}, {At: at(3), N: -4}, {At: at(3), N: 5}}, []limiter.Spend{{At: at(1), N: 7}, {At: at(3), N: 1}}},
 		"before its charge":  {[]limiter.Spend{{At: at(3), N: -5}, {At: at(1), N: 7}, {At: at(3), N: 5}}, []limiter.Spend{{At: at(1), N: 7}}},
-		"without its charge": {[]limiter.Spend{{At: at(3), N: -5}, {At: at(2), N: 4}, {At: at(4), N: 7}}, []limiter.Spend{{At: at(2), N: 0}, {At: at(4), N: 6}}},
+		"without its charge": {[]limiter.Spend{{At: at(3), N: -5}, {At: at(2), N: 4}, {At: at(4), N: 7}}, []limiter.Spend{{At: at(2), N: 4}, {At: at(4), N: 2}}},
+		"beyond its charge":  {[]limiter.Spend{{At: at(3), N: -5}, {At: at(2), N: 4}, {At: at(3), N: 3}, {At: at(4), N: 1}}, []limiter.Spend{{At: at(2), N: 3}}},
 		"more than there is": {[]limiter.Spend{{At: at(1), N: -9}, {At: at(1), N: 4}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

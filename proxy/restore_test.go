@@ -119,6 +119,7 @@ func mostRebuilt(v *virtual, b proxy.BudgetState, counted int64) int64 {
 	since := time.Now().Add(-l.Every - l.Every/1000 - late)
 	most := int64(0)
 	v.reading(func(s ledger.Snapshot) error {
+		corrected := corrections(v.t, s)
 		return s.Began(v.t.Context(), time.Unix(0, 0), time.Now(), func(x *ledger.Exchange) error {
 			end := x.End
 			if end == nil {
@@ -130,6 +131,11 @@ func mostRebuilt(v *virtual, b proxy.BudgetState, counted int64) int64 {
 				}
 				if c.Budget.Name == b.Name && (end.Seq == 0 || end.Seq.Time().After(since)) {
 					most += c.Late
+				}
+			}
+			for _, one := range corrected[end.Exchange] {
+				if end.Exchange.Time().After(since) {
+					most += charged(one.Charges)[b.Name]
 				}
 			}
 			return nil

@@ -14,10 +14,16 @@ import (
 type corrector struct {
 	store  ledger.Store
 	writer *ledger.Writer
-	live   func(began ledger.ID, charges []ledger.Charge) error // changes what budgets have counted; nil: nobody counts
+	live   func() (amendment, error) // of what budgets have counted; nil: nobody counts
 
 	mu   sync.Mutex         // one at a time: each is worked out from what those before have left
 	last *ledger.Correction // the newest one that may not be in the ledger yet; guarded by mu
+}
+
+// amendment changes what the budgets of a running proxy have counted, see [proxy.Amendment].
+type amendment interface {
+	Read(ctx context.Context, s ledger.Snapshot, list []*ledger.Correction) error
+	Apply() error
 }
 
 // corrections is what POST /ledger/corrections takes: all of them are made, or none.
@@ -81,18 +87,27 @@ func (c *corrector) correct(ctx context.Context, asked corrections) (*corrected,
 	if err := c.writer.Err(); err != nil {
 		return nil, err
 	}
+	var budgets amendment
+	if c.live != nil {
+		var err error
+		if budgets, err = c.live(); err != nil {
+			return nil, err
+		}
+		// What has ended is to be in the ledger: calls that seem to run would count in full.
+		if err := c.writer.Correct(nil).Wait(ctx); err != nil {
+			return nil, err
+		}
+	}
 	out := &corrected{Corrected: []correctedCall{}, Unchanged: []string{}}
-	list, err := c.workOut(ctx, asked, out)
+	list, err := c.workOut(ctx, asked, budgets, out)
 	if err != nil || len(list) == 0 {
 		return out, err
 	}
 	ticket := c.writer.Correct(list)
 	c.last = list[len(list)-1]
-	if c.live != nil {
+	if budgets != nil {
 		// At once: rows that are queued will be in the ledger, unless this process ends, and its budgets with it.
-		for _, one := range list {
-			err = errors.Join(err, c.live(one.Exchange, one.Charges))
-		}
+		err = budgets.Apply()
 	}
 	return out, errors.Join(err, ticket.Wait(ctx))
 }
@@ -107,8 +122,8 @@ func (c *corrector) pause() (goOn func()) {
 	return c.mu.Unlock
 }
 
-// workOut makes the rows.
-func (c *corrector) workOut(ctx context.Context, asked corrections, out *corrected) ([]*ledger.Correction, error) {
+// workOut makes the rows, and has budgets read what they come to.
+func (c *corrector) workOut(ctx context.Context, asked corrections, budgets amendment, out *corrected) ([]*ledger.Correction, error) {
 	s, err := c.store.Snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -131,6 +146,11 @@ func (c *corrector) workOut(ctx context.Context, asked corrections, out *correct
 		out.Corrected = append(out.Corrected, correctedCall{
 			ID: one.Begin.Exchange.String(), Was: one.is.Basis, Basis: one.to.Basis, Change: int64(one.correction.Cost),
 		})
+	}
+	if budgets != nil && len(list) > 0 {
+		if err := budgets.Read(ctx, s, list); err != nil {
+			return nil, err
+		}
 	}
 	return list, nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/limiter"
 )
 
 func TestLedgerNamesHideSecrets(t *testing.T) {
@@ -119,7 +120,7 @@ func TestVerifyNoticesALiveDifference(t *testing.T) {
 	s := openShop(t)
 	s.call()
 	s.balances()
-	if err := s.app.server.Correct(ledger.At(time.Now()), []ledger.Charge{{Budget: ledger.Budget{Name: "key carol: tokens in total"}, N: 40}}); err != nil {
+	if err := s.app.limiter.Correct(s.app.limiter.Budget("key carol: tokens in total", limiter.Total{Limit: 1_000_000}), time.Now(), 40); err != nil {
 		t.Fatal(err)
 	}
 	code, said := s.command("verify")

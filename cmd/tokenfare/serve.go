@@ -195,7 +195,7 @@ func (a *app) open(ctx context.Context) (err error) {
 		return err
 	}
 	if a.books != nil {
-		a.corrects = &corrector{store: a.books.store, writer: a.books.writer, live: a.server.Correct}
+		a.corrects = &corrector{store: a.books.store, writer: a.books.writer, live: func() (amendment, error) { return a.restorer.Amend() }}
 	}
 	a.notifier, err = newNotifier(a)
 	return err

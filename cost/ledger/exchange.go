@@ -84,7 +84,8 @@ type Exchange struct {
 	End   *End
 }
 
-// Crash is the end row of an exchange that will never have one of its own: it is charged all it had reserved and drawn.
+// Crash is the end row of an exchange that will never have one of its own: it is charged all it had reserved and drawn, where it
+// began. That is where it counts while nobody has ended it, too, so no budget changes with the row.
 func (x *Exchange) Crash() *End {
 	end := &End{
 		Exchange: x.Begin.Exchange, Ending: Crashed, Basis: Unreported, Usage: x.Begin.Most, Cost: x.Begin.Reserved,
@@ -94,6 +95,9 @@ func (x *Exchange) Crash() *End {
 		end.Usage = sumOf(end.Usage, d.More)
 		end.Cost = cost.NanoUSD(saturatingAdd(int64(end.Cost), int64(d.Reserved)))
 		end.Charges = addCharges(end.Charges, d.Charges)
+	}
+	for i, c := range end.Charges {
+		end.Charges[i].N, end.Charges[i].Late = saturatingAdd(c.N, c.Late), 0
 	}
 	end.bound()
 	return end

@@ -69,7 +69,7 @@ type Batch struct {
 type Notice struct {
 	Budget string // its name
 	Period int64  // Unix seconds at which it ends; 0: it has no end
-	At     string // "80%"
+	At     string // "80%", or with the amount that it is of: "80% of 100"
 }
 
 // Snapshot reads a ledger. It is for one goroutine, and what is called for each row must not use it.
@@ -159,3 +159,10 @@ const (
 	ByRow                // each charge at its own instant, if it is not older than an hour; older ones by slot
 	BySlot               // sums of a quarter of an hour, each dated to its end
 )
+
+// byRow is for how long the instants of single charges are told.
+const byRow = time.Hour
+
+// RowsSince is the instant since when [ByRow] tells each charge at its own instant, and before which it tells sums, each dated to
+// the end of its slot. Where rows were dropped, it is later.
+func RowsSince(now time.Time) time.Time { return time.Unix(SlotOf(now.Add(-byRow)), 0) }

@@ -29,17 +29,39 @@ func reached(q *proxy.Quota, at int64) bool {
 // record is the highest threshold that was told of each budget in a period.
 type record map[periodOf]int64
 
-// periodOf is a period of a budget, by its end in Unix seconds; 0: it has none.
+// periodOf is a period of a budget, by its end in Unix seconds. One that has none goes on until its amount changes: whoever tops it
+// up wants to know when that is used, too.
 type periodOf struct {
 	budget string
-	ends   int64
+	ends   int64 // 0: it has no end
+	amount int64 // of one that has no end
 }
 
 func current(q *proxy.Quota) periodOf {
 	if q.Ends.IsZero() {
-		return periodOf{budget: q.Name}
+		return periodOf{budget: ledger.BudgetName(q.Name), amount: q.State.Limit}
 	}
-	return periodOf{q.Name, q.Ends.Unix()}
+	return periodOf{budget: ledger.BudgetName(q.Name), ends: q.Ends.Unix()}
+}
+
+// threshold is how a percentage is kept: "80%", or "80% of 100" in a period without an end.
+func (p periodOf) threshold(percent int64) string {
+	text := strconv.FormatInt(percent, 10) + "%"
+	if p.ends == 0 {
+		text += " of " + strconv.FormatInt(p.amount, 10)
+	}
+	return text
+}
+
+// parseNotice reads what was kept.
+func parseNotice(n ledger.Notice) (p periodOf, percent int64, ok bool) {
+	p = periodOf{budget: n.Budget, ends: n.Period}
+	text, rest, _ := strings.Cut(n.At, "%")
+	percent, err := strconv.ParseInt(text, 10, 64)
+	if amount, is := strings.CutPrefix(rest, " of "); is && err == nil {
+		p.amount, err = strconv.ParseInt(amount, 10, 64)
+	}
+	return p, percent, err == nil
 }
 
 // over reports whether a period had ended yesterday, so that nothing need be known of it any more.
@@ -55,8 +77,7 @@ func (r record) forget(now time.Time) {
 // learn adds what was kept, by this process or another.
 func (r record) learn(kept []ledger.Notice, now time.Time) {
 	for _, k := range kept {
-		at, err := strconv.ParseInt(strings.TrimSuffix(k.At, "%"), 10, 64)
-		if p := (periodOf{k.Budget, k.Period}); err == nil && !p.over(now) {
+		if p, at, ok := parseNotice(k); ok && !p.over(now) {
 			r[p] = max(r[p], at)
 		}
 	}
@@ -86,7 +107,7 @@ func (r record) add(d due, at []int64) []ledger.Notice {
 	var notices []ledger.Notice
 	for _, a := range at {
 		if r[p] < a && a <= d.at {
-			notices = append(notices, ledger.Notice{Budget: p.budget, Period: p.ends, At: strconv.FormatInt(a, 10) + "%"})
+			notices = append(notices, ledger.Notice{Budget: p.budget, Period: p.ends, At: p.threshold(a)})
 		}
 	}
 	r[p] = d.at

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy"
 	"github.com/tokenfare/tokenfare/proxy/notify"
 )
@@ -92,7 +93,7 @@ func TestWhatIsRefusedIsAThresholdOfItsOwn(t *testing.T) {
 
 func TestARestartDoesNotRepeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		february, total := firstOf(time.February).Unix(), proxy.Quota{Name: "key bob: tokens in total", Owner: "key bob", Limit: parse("100 tokens in total"), Percent: 90}
+		february, total := firstOf(time.February).Unix(), proxy.Quota{Name: "key bob: tokens in total", Owner: "key bob", Limit: parse("100 tokens in total"), Percent: 90, State: limiter.State{Limit: 100}}
 		r := newRoom(
 			t,
 			ledger.Notice{Budget: "key alice: dollars each month", Period: february, At: "80%"},
@@ -100,14 +101,34 @@ func TestARestartDoesNotRepeat(t *testing.T) {
 			ledger.Notice{Budget: "key carol: dollars each month", Period: february, At: "80%"},
 			ledger.Notice{Budget: "key dave: dollars each month", Period: firstOf(time.January).Unix(), At: "100%"},
 			ledger.Notice{Budget: "key eve: dollars each month", Period: february, At: "most of it"},
-			ledger.Notice{Budget: total.Name, At: "80%"},
+			ledger.Notice{Budget: total.Name, At: "80% of 100"},
 		)
 		r.uses(month("alice", 90, firstOf(time.February)), month("carol", 110, firstOf(time.February)), total)
 		r.hears(time.Hour)
 		total.Percent = 100
 		r.uses(month("alice", 100, firstOf(time.February)), month("dave", 80, firstOf(time.February)), month("eve", 80, firstOf(time.February)), total)
 		r.hears(time.Second, "key alice has used 100 %")
-		r.wantKept("key alice: dollars each month 2000-02-01 100%", "key dave: dollars each month 2000-02-01 80%", "key eve: dollars each month 2000-02-01 80%", "key bob: tokens in total never 100%")
+		r.wantKept("key alice: dollars each month 2000-02-01 100%", "key dave: dollars each month 2000-02-01 80%", "key eve: dollars each month 2000-02-01 80%", "key bob: tokens in total never 100% of 100")
+	})
+}
+
+// A budget that never resets is told of anew when it was topped up, and only then.
+func TestAToppedUpTotalIsToldOfAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		total := func(percent, amount int64) proxy.Quota {
+			return proxy.Quota{Name: "key bob: tokens in total", Owner: "key bob", Limit: parse("100 tokens in total"), Percent: percent, State: limiter.State{Limit: amount}}
+		}
+		r := newRoom(t)
+		r.uses(total(100, 100))
+		r.hears(time.Second, "key bob has used 100 %")
+		r.uses(total(10, 1000))
+		r.hears(time.Hour)
+		r.uses(total(85, 1000))
+		r.hears(time.Second, "key bob has used 85 %")
+		r.uses(total(75, 1000)) // something was given back
+		r.hears(time.Second)
+		r.uses(total(85, 1000))
+		r.hears(time.Hour)
 	})
 }
 

@@ -29,6 +29,12 @@ type clerk struct {
 // hire opens a ledger to write. Exchanges that crashed are ended with the next batch.
 func hire(t testing.TB, l Ledger) *clerk {
 	t.Helper()
+	return hireAt(t, l, time.Time{})
+}
+
+// hireAt is hire at an instant, which the end rows of what crashed are not before.
+func hireAt(t testing.TB, l Ledger, at time.Time) *clerk {
+	t.Helper()
 	store := l.Open(t)
 	past, err := store.Resume(t.Context())
 	if err != nil {
@@ -42,9 +48,16 @@ func hire(t testing.TB, l Ledger) *clerk {
 	for i := range past.Unfinished {
 		x := &past.Unfinished[i]
 		c.open[x.Begin.Exchange] = &x.Begin
-		c.end(x.Crash(), c.last.Time())
+		c.end(x.Crash(), later(at, c.last.Time()))
 	}
 	return c
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // leave closes the store, as a process does that ends.

@@ -11,9 +11,12 @@ import (
 // Exchanges that a crash leaves unfinished are charged at what they had reserved and drawn, exactly once, however often the
 // process crashes before, while and after it charges them.
 func crashed(t *testing.T, h Harness, l Ledger) {
-	at := time.Now().Add(-time.Minute)
+	now := time.Now()
+	at := now.Add(-time.Hour)
 	c := hire(t, l)
-	plain := c.begin(call("key", "budget", 100), at)
+	watched := call("key", "budget", 100)
+	watched.Charges = append(watched.Charges, ledger.Charge{Budget: tokens("watching"), Late: 9})
+	plain := c.begin(watched, at)
 	drawn := c.begin(call("key", "budget", 1000), at)
 	for step := range 3 {
 		c.draw(&ledger.Draw{
@@ -25,30 +28,36 @@ func crashed(t *testing.T, h Harness, l Ledger) {
 	c.end(answer(done, 7_000, 0), at)
 	c.commit()
 	c.begin(call("key", "budget", 1_000_000), at) // nothing of it is durable: it is as if it had never been
-	want := []int64{8130, 3}
+	want := []int64{8130, 3, 9, 0, 0}             // all of it where it began, in whatever period it crashes and is ended
+	lately := now.Add(-30 * time.Minute)
 	spent := func() []int64 {
-		return glance(t, reading(t, l), func(v view) []int64 { return v.spent(ledger.Want{Budget: "budget"}, ledger.Want{Budget: "other"}) })
+		return glance(t, reading(t, l), func(v view) []int64 {
+			return v.spent(
+				ledger.Want{Budget: "budget"}, ledger.Want{Budget: "other"}, ledger.Want{Budget: "watching"},
+				ledger.Want{Budget: "watching", Since: lately, Detail: ledger.BySlot}, ledger.Want{Budget: "watching", Since: lately, Detail: ledger.ByRow},
+			)
+		})
 	}
 	same(t, "charged before the crash", spent(), want)
 	l.Crash(t, c.store)
 	same(t, "charged after the crash", spent(), want)
 
 	for range 3 { // it crashes before it commits anything
-		c = hire(t, l)
+		c = hireAt(t, l, now)
 		same(t, "unfinished", ids(c.past.Unfinished), []ledger.ID{plain.Exchange, drawn.Exchange})
 		l.Crash(t, c.store)
 		same(t, "charged", spent(), want)
 	}
-	c = hire(t, l)
+	c = hireAt(t, l, now)
 	c.commit()
 	same(t, "charged by end rows", spent(), want)
 	l.Crash(t, c.store) // it crashes before it rolls them up
 	for range 2 {
-		c = hire(t, l)
+		c = hireAt(t, l, now)
 		same(t, "unfinished", c.past.Unfinished, []ledger.Exchange{})
 		l.Crash(t, c.store)
 	}
-	c = hire(t, l)
+	c = hireAt(t, l, now)
 	c.rollUp()
 	l.Crash(t, c.store)
 	c = hire(t, l)

@@ -8,9 +8,6 @@ import (
 	"github.com/tokenfare/tokenfare/cost/ledger"
 )
 
-// byRow is for how long the instants of single charges are told.
-const byRow = time.Hour
-
 // spends reads what budgets were charged: old charges from the sums of slots, new ones from rows. Where the one ends and the
 // other begins, `from`, is different for each budget that is asked for.
 type spends struct {
@@ -31,7 +28,7 @@ func (r *snapshot) Spends(ctx context.Context, wants []ledger.Want, each func(i 
 		return err
 	}
 	now := time.Now()
-	rows := later(time.Unix(ledger.SlotOf(now.Add(-byRow)), 0), nextSlot(kept)) // slots that begin then have all their rows
+	rows := later(ledger.RowsSince(now), nextSlot(kept)) // slots that begin then have all their rows
 	oldest := now
 	for i, w := range wants {
 		name := ledger.BudgetName(w.Budget)
