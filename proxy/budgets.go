@@ -15,6 +15,8 @@ type BudgetState struct {
 	Unit  string // "tokens", "requests", "dollars" (in nano-dollars) …
 	Kind  string // "per", "in any", "each", "in total", "at once"
 	State limiter.State
+
+	Revised bool // its rule is not the one it was made with: what refills went by another for a while
 }
 
 // Budgets tells the state of every budget of a policy, in the order of the configuration. The policy's limiter must be l.
@@ -27,7 +29,7 @@ func (p *Policy) Budgets(ctx context.Context, l limiter.Limiter) ([]BudgetState,
 		}
 		list = append(list, BudgetState{
 			Name: b.entry.Name, Owner: b.owner.String(), Limit: b.limit.Text, Unit: b.limit.Unit.String(), Kind: b.limit.Kind.String(),
-			State: b.asLimited(charge[0].State),
+			State: b.asLimited(charge[0].State), Revised: b.handle.Generation() > 1,
 		})
 	}
 	return list, nil

@@ -168,8 +168,8 @@ func TestTheBooksBalance(t *testing.T) {
 	p.WantIdle(t)
 	harness.Eventually(t, "all ends are in the ledger", func() bool { return verify(t, dir, "-admin", p.Admin).Open.Exchanges == 0 })
 	done := verify(t, dir, "-admin", p.Admin)
-	if states := done.states(); !slices.Equal(states, []string{"equal"}) || len(done.Live.Budgets) != 10 {
-		t.Errorf("%d lasting budgets are %v: %+v", len(done.Live.Budgets), states, done.Live)
+	if states := done.states(); !slices.Equal(states, []string{"equal"}) || len(done.Live.Budgets) != 12 {
+		t.Errorf("%d budgets are %v: %+v", len(done.Live.Budgets), states, done.Live)
 	}
 	if want := int64(rounds*len(answers) + 2); done.Exchanges != want {
 		t.Errorf("%d calls are in the ledger, want %d", done.Exchanges, want)

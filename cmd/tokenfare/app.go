@@ -157,7 +157,7 @@ func (a *app) adminHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", guard(a.config.Admin.Token, promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
 	mux.Handle("GET /open", guard(a.config.Admin.Token, listOpen(a.server)))
-	mux.Handle("GET /budgets", guard(a.config.Admin.Token, listBudgets(a.server)))
+	mux.Handle("GET /budgets", guard(a.config.Admin.Token, a.listBudgets()))
 	mux.Handle("POST /ledger/corrections", protect(a.config.Admin.Token, http.HandlerFunc(a.postCorrections)))
 	mux.Handle("GET /healthz", a.server)
 	mux.Handle("GET /readyz", a.server)

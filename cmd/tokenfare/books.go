@@ -13,6 +13,7 @@ import (
 type books struct {
 	store  ledger.Store
 	writer *ledger.Writer
+	opened time.Time          // before anything was read from it
 	stop   context.CancelFunc // nil: the writer does not run yet
 	ended  chan struct{}      // closed when the writer runs no longer
 	err    error              // why; to be read after that
@@ -23,6 +24,7 @@ func openBooks(ctx context.Context, c LedgerConfig, log *slog.Logger) (*books, e
 	if c.URL == "" {
 		return nil, nil //nolint:nilnil // nothing is recorded
 	}
+	opened := time.Now()
 	store, err := openLedger(ctx, c.URL)
 	if err != nil {
 		return nil, err
@@ -35,7 +37,7 @@ func openBooks(ctx context.Context, c LedgerConfig, log *slog.Logger) (*books, e
 	if crashed > 0 {
 		log.Warn("ledger", "unfinished_calls", crashed, "charged", "all they had reserved, as nobody knows how they ended")
 	}
-	return &books{store: store, writer: w, ended: make(chan struct{})}, nil
+	return &books{store: store, writer: w, opened: opened, ended: make(chan struct{})}, nil
 }
 
 // ledger is the writer, nil if nothing is recorded.

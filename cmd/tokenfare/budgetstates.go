@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/tokenfare/tokenfare/proxy"
 )
@@ -19,32 +20,44 @@ type budgetState struct {
 	Held      int64  `json:"held"` // by calls that run
 	Remaining int64  `json:"remaining"`
 	ResetMS   int64  `json:"reset_ms"` // until it is whole again if nobody spends; 0: it is, or no time makes it so
+	Revised   bool   `json:"revised"`  // a reload has changed its limit
 }
 
 // budgetStates is the answer to GET /budgets.
 type budgetStates struct {
 	Budgets []budgetState `json:"budgets"`
+	Ledger  *ledgerWriter `json:"ledger,omitempty"` // nil: nothing is recorded
+}
+
+// ledgerWriter is who counts these budgets, as the ledger knows it.
+type ledgerWriter struct {
+	Slot  int       `json:"slot"`
+	Since time.Time `json:"since"` // what was in the ledger then has been counted, whoever wrote it
 }
 
 // listBudgets answers with the budgets of the configuration in force, in its order.
-func listBudgets(s *proxy.Server) http.HandlerFunc {
+func (a *app) listBudgets() http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		states, err := s.Budgets(r.Context())
+		states, err := a.server.Budgets(r.Context())
 		if err != nil {
 			writeAdminError(w, http.StatusInternalServerError, "internal_error", err.Error())
 			return
 		}
-		writeAdmin(w, http.StatusOK, budgetStatesOf(states))
+		out := budgetStatesOf(states)
+		if a.books != nil {
+			out.Ledger = &ledgerWriter{a.books.writer.Slot(), a.books.opened}
+		}
+		writeAdmin(w, http.StatusOK, out)
 	}
 }
 
 func budgetStatesOf(states []proxy.BudgetState) budgetStates {
-	out := budgetStates{[]budgetState{}}
+	out := budgetStates{Budgets: []budgetState{}}
 	for _, b := range states {
 		out.Budgets = append(out.Budgets, budgetState{
 			Name: b.Name, Owner: b.Owner, Limit: b.Limit, Unit: b.Unit, Kind: b.Kind,
 			Capacity: b.State.Limit, Used: b.State.Used, Held: b.State.Held, Remaining: b.State.Remaining,
-			ResetMS: b.State.ResetAfter.Milliseconds(),
+			ResetMS: b.State.ResetAfter.Milliseconds(), Revised: b.Revised,
 		})
 	}
 	return out

@@ -42,8 +42,9 @@ What is charged:
                     are none, other units stay; it costs what it did at the price of its time, in the tier that its answer named
   -cost AMOUNT      as much; the tokens stay, or are those of -usage
 
-Every budget that the call's rows name follows by its own unit, dated to when the call began: those with a period or a total. What
-time refills has forgotten the call, or will. What is charged so already is left alone, so the same command can be run again.
+Every budget that the call's rows name follows by its own unit, dated to when the call began, and then counts what it would after a
+restart: what time has refilled meanwhile is not given back again. What is charged so already is left alone, so the same command can
+be run again.
 
 A proxy that runs is asked to do it, for it alone writes its ledger: admin.token must be set. Where none runs, the ledger is
 opened for it.

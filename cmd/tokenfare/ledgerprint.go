@@ -93,12 +93,15 @@ func (v *verified) liveText() string {
 	for _, b := range v.live.Budgets {
 		count[b.State]++
 	}
-	text := fmt.Sprintf("%s of the proxy at %s: %d equal", pluralOf(int64(len(v.live.Budgets)), "lasting budget"), v.live.Proxy, count[liveEqual])
+	text := fmt.Sprintf("%s of the proxy at %s: %d equal", pluralOf(int64(len(v.live.Budgets)), "budget"), v.live.Proxy, count[liveEqual])
 	if n := count[liveWithin]; n > 0 {
 		text += fmt.Sprintf(", %d within what is open", n)
 	}
 	if n := count[liveOthers]; n > 0 {
 		text += fmt.Sprintf(", %d charged by others, too", n)
+	}
+	if n := count[liveRevised]; n > 0 {
+		text += fmt.Sprintf(", %d not compared, as a reload has changed what refills", n)
 	}
 	if n := count[liveDiffers]; n > 0 {
 		text += fmt.Sprintf(", %d different", n)

@@ -27,7 +27,9 @@ What is proven:
   charges   every row charges each budget what the call used in the budget's unit: $0.02 of dollars, 800 of tokens, 1 of requests
   months    what a key's calls cost is what its budgets in dollars were charged for them, for each key and month
   ends      every end has one begin, every begin at most one end, and whatever has none is known to run
-  live      each, in total: a running proxy's budgets are what the ledger makes of them, give or take what calls hold that run
+  live      each, in total: a running proxy's budgets are what the ledger makes of them, give or take what calls hold that run;
+            per, in any: likewise, give or take what refills in the time by which the ledger's dates are rough: a second in the
+            last hour, a quarter of an hour before; not those whose limit a reload has changed. At once: only what runs, so not
 
 Exit code 0: the books balance; 1: they do not, or cannot be read; 2: misuse. Each difference is printed with both figures and
 what it means.

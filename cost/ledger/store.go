@@ -103,7 +103,16 @@ type Snapshot interface {
 	Kept(ctx context.Context) (time.Time, error)
 	// Notices reads all that are kept.
 	Notices(ctx context.Context) ([]Notice, error)
+	// Writers reads who writes to the ledger, or has.
+	Writers(ctx context.Context) ([]Life, error)
 	Close() error
+}
+
+// Life is that of a writer: its slot, and when it was last known to be alive. It has written nothing since but the end of what was
+// open then.
+type Life struct {
+	Slot int
+	Last time.Time
 }
 
 // Stray is a row that belongs to nothing: the end, draw or correction of an exchange without a begin row, or a correction of one

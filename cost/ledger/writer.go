@@ -167,6 +167,9 @@ func (w *Writer) End(e *End) Ticket {
 	})
 }
 
+// Slot is the slot of the ledger that this writer has.
+func (w *Writer) Slot() int { return w.slot }
+
 // Correct queues corrections, and gives each its Seq. They become durable together.
 func (w *Writer) Correct(list []*Correction) Ticket {
 	return w.queue(w.wake, false, func(g *group) {

@@ -80,6 +80,19 @@ func (r *snapshot) Refusals(ctx context.Context, from, to time.Time, each func(l
 	}, `SELECT hour, key_name, model, code, n FROM refusals WHERE hour >= ? AND hour < ?`, ledger.HourOf(from), ledger.HourOf(to))
 }
 
+// Writers reads who writes to the ledger, or has.
+func (r *snapshot) Writers(ctx context.Context) (list []ledger.Life, err error) {
+	all, err := writers(ctx, r.tx)
+	for _, w := range all {
+		last := ledger.ID(w.rolled).Time()
+		if seen := time.UnixMicro(w.seen); seen.After(last) {
+			last = seen
+		}
+		list = append(list, ledger.Life{Slot: w.slot, Last: last})
+	}
+	return list, r.explain(err)
+}
+
 // Notices reads all that are kept.
 func (r *snapshot) Notices(ctx context.Context) (list []ledger.Notice, err error) {
 	err = r.each(ctx, func(rows *sql.Rows) error {
