@@ -73,7 +73,7 @@ func TestCorrectionsThatWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := &moody{Store: file}
-	w, _, err := ledger.Open(t.Context(), store, ledger.Options{Patience: 30 * time.Millisecond})
+	w, _, err := ledger.Open(t.Context(), store, ledger.Options{Patience: 500 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
