@@ -9,12 +9,13 @@ import (
 
 // BudgetState is what one budget of a policy has counted.
 type BudgetState struct {
-	Name  string // of its counter, as the ledger has it
-	Owner string // "key alice", "group research", "upstream openai"
-	Limit string // its sentence
-	Unit  string // "tokens", "requests", "dollars" (in nano-dollars) …
-	Kind  string // "per", "in any", "each", "in total", "at once"
-	State limiter.State
+	Name   string // of its counter, as the ledger has it
+	Owner  string // "key alice", "group research", "upstream openai"
+	Limit  string // its sentence
+	Unit   string // "tokens", "requests", "dollars" (in nano-dollars) …
+	Kind   string // "per", "in any", "each", "in total", "at once"
+	Raised string // what raises it now, "raised by $20 until 2027-01-31"; empty: nothing does
+	State  limiter.State
 
 	Revised bool // its rule is not the one it was made with: what refills went by another for a while
 }
@@ -29,7 +30,7 @@ func (p *Policy) Budgets(ctx context.Context, l limiter.Limiter) ([]BudgetState,
 		}
 		list = append(list, BudgetState{
 			Name: b.entry.Name, Owner: b.owner.String(), Limit: b.limit.Text, Unit: b.limit.Unit.String(), Kind: b.limit.Kind.String(),
-			State: b.asLimited(charge[0].State), Revised: b.handle.Generation() > 1,
+			Raised: b.raisedBy(""), State: b.asLimited(charge[0].State), Revised: b.handle.Generation() > 1,
 		})
 	}
 	return list, nil

@@ -133,8 +133,8 @@ func TestCorrectEachWay(t *testing.T) {
 	}{
 		{[]string{"-counted"}, ledger.Counted, cost.Usage{Input: most.Input}, cost.NanoUSD(150 * most.Input)},
 		{[]string{"-usage", "input=100,cached=40,output=9,reasoning=2"}, ledger.Reported, cost.Usage{Input: 100, CachedInput: 40, Output: 9, Reasoning: 2}, 60*150 + 40*75 + 9*600},
-		{[]string{"-cost", "$0.25"}, ledger.Reported, cost.Usage{Input: 100, CachedInput: 40, Output: 9, Reasoning: 2}, 250_000_000},
-		{[]string{"-usage", "input=1,output=1", "-cost", "0"}, ledger.Reported, cost.Usage{Input: 1, Output: 1}, 0},
+		{[]string{"-cost", "$0.25"}, ledger.Corrected, cost.Usage{Input: 100, CachedInput: 40, Output: 9, Reasoning: 2}, 250_000_000},
+		{[]string{"-usage", "input=1,output=1", "-cost", "0"}, ledger.Corrected, cost.Usage{Input: 1, Output: 1}, 0},
 		{[]string{"-charge-nothing"}, ledger.Nothing, cost.Usage{}, 0},
 		{[]string{"-usage", "input=2,output=3,images=4"}, ledger.Reported, cost.Usage{Input: 2, Output: 3, Images: 4}, 2*150 + 3*600},
 	} {

@@ -104,9 +104,10 @@ func (r *revision) account(ctx context.Context, s ledger.Snapshot, x *ledger.Exc
 	case r.Usage != nil:
 		to.Basis, to.Usage = ledger.Reported, r.Usage.over(is.Usage)
 	default:
-		to.Basis, to.Usage = ledger.Reported, is.Usage
+		to.Usage = is.Usage
 	}
 	if r.Cost != nil {
+		to.Basis = ledger.Corrected
 		to.Cost, err = cost.ParseUSD(*r.Cost)
 		return to, err
 	}

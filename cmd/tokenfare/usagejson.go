@@ -78,6 +78,7 @@ type budgetJSON struct {
 	Owner     string     `json:"owner"` // "key alice", "group research"
 	Limit     string     `json:"limit"`
 	Unit      string     `json:"unit"`
+	Raised    string     `json:"raised,omitempty"` // "raised by $20 until 2026-12-01"
 	Amount    int64      `json:"limit_amount"`
 	Used      int64      `json:"used"`
 	Held      int64      `json:"held"`
@@ -136,7 +137,7 @@ func decimal(n cost.NanoUSD) string { return strings.Replace(n.String(), "$", ""
 
 func (b budgetLeft) json(o budgetOwner, zone *time.Location) budgetJSON {
 	out := budgetJSON{
-		Owner: o.kind + " " + o.name, Limit: b.limit.Text, Unit: b.limit.Unit.String(),
+		Owner: o.kind + " " + o.name, Limit: b.limit.Text, Raised: b.raised, Unit: b.limit.Unit.String(),
 		Amount: b.amount, Used: b.used, Held: b.held, Remaining: b.remaining,
 	}
 	if b.limit.Unit == limit.Dollars {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,6 +22,7 @@ type budgetOwner struct{ kind, name string } // kind is "key", "group" or "upstr
 // budgetLeft is what one budget has left. Amounts are in the limit's unit.
 type budgetLeft struct {
 	limit     limit.Limit
+	raised    string    // what raises it now, "raised by $20 until 2026-12-01"; empty: nothing does
 	amount    int64     // of the limit, with what raises it now
 	used      int64     // and still counting
 	held      int64     // reserved
@@ -58,7 +60,7 @@ func replayBudgets(ctx context.Context, c *Config, s ledger.Snapshot) (map[budge
 			continue // what runs is not known here, and what has ended limits nothing
 		}
 		kind, name, _ := strings.Cut(b.Owner, " ")
-		left := budgetLeft{limit: l, amount: b.State.Limit, used: b.State.Used, held: b.State.Held, remaining: b.State.Remaining}
+		left := budgetLeft{limit: l, raised: b.Raised, amount: b.State.Limit, used: b.State.Used, held: b.State.Held, remaining: b.State.Remaining}
 		if l.Kind != limit.InTotal {
 			left.resets = now.Add(b.State.ResetAfter)
 		}
@@ -77,21 +79,67 @@ func (r *usageReport) ownersOf(l *usageLine) (owners []budgetOwner) {
 	return owners
 }
 
-// owners are those of all lines, each once.
+// poolsOf are the groups that the key of a line is in by the configuration: it draws on their budgets, too.
+func (r *usageReport) poolsOf(l *usageLine) (owners []budgetOwner) {
+	i := slices.Index(r.by.names(), "key")
+	if i < 0 || r.groupsOf == nil {
+		return nil
+	}
+	for _, name := range r.groupsOf(l.values[i]) {
+		owners = append(owners, budgetOwner{"group", name})
+	}
+	return owners
+}
+
+// owners are those of all lines, each once, the groups of keys last.
 func (r *usageReport) owners() (owners []budgetOwner) {
 	seen := map[budgetOwner]bool{}
-	for _, l := range r.lines {
-		for _, o := range r.ownersOf(l) {
-			if !seen[o] {
-				seen[o] = true
-				owners = append(owners, o)
+	for _, of := range []func(*usageLine) []budgetOwner{r.ownersOf, r.poolsOf} {
+		for _, l := range r.lines {
+			for _, o := range of(l) {
+				if !seen[o] {
+					seen[o] = true
+					owners = append(owners, o)
+				}
 			}
 		}
 	}
 	return owners
 }
 
-// addBudgets puts the budgets of each line beside it, the tightest first; further ones get lines of their own.
+// besideBudget is a budget that belongs beside a line.
+type besideBudget struct {
+	budgetLeft
+	pool string // "group research"; empty: it is the line's own
+}
+
+// beside are the budgets of a line, those with the least left first: its own, and for each unit and models the one of a key's groups
+// that has the least left, if that is less than its own have.
+func (t usageTable) beside(l *usageLine) (list []besideBudget) {
+	for _, o := range t.ownersOf(l) {
+		for _, b := range t.lasting(o) {
+			list = append(list, besideBudget{budgetLeft: b})
+		}
+	}
+	for _, o := range t.poolsOf(l) {
+		for _, b := range t.lasting(o) {
+			same := func(other besideBudget) bool {
+				return other.limit.Unit == b.limit.Unit && slices.Equal(other.limit.Models, b.limit.Models)
+			}
+			if b.limit.Observe || slices.ContainsFunc(list, func(other besideBudget) bool {
+				return same(other) && !other.limit.Observe && other.remaining <= b.remaining
+			}) {
+				continue // it never is what refuses a call
+			}
+			list = slices.DeleteFunc(list, func(other besideBudget) bool { return same(other) && other.pool != "" })
+			list = append(list, besideBudget{b, o.kind + " " + o.name})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b besideBudget) int { return cmp.Compare(a.share(), b.share()) })
+	return list
+}
+
+// addBudgets puts the budgets of each line beside it; further ones get lines of their own.
 func (t usageTable) addBudgets(g *grid) {
 	if len(t.budgets) == 0 {
 		return
@@ -100,11 +148,13 @@ func (t usageTable) addBudgets(g *grid) {
 	rows := [][]string{append(titles, "BUDGET", "LEFT", "RESETS")}
 	for i, l := range t.shown() {
 		row := g.rows[i+1]
-		for _, o := range t.ownersOf(l) {
-			for _, b := range t.lasting(o) {
-				rows = append(rows, append(row, nameCell(b.limit.Text), amountLeft(b), t.reset(b)))
-				row = make([]string, width)
+		for _, b := range t.beside(l) {
+			text := sentenceCell(b.budgetLeft)
+			if b.pool != "" {
+				text = nameCell(b.pool) + ": " + text
 			}
+			rows = append(rows, append(row, text, amountLeft(b.budgetLeft), t.reset(b.budgetLeft)))
+			row = make([]string, width)
 		}
 		if row[0] != "" {
 			rows = append(rows, append(row, "", "", ""))
@@ -116,12 +166,20 @@ func (t usageTable) addBudgets(g *grid) {
 	g.rows, g.right = rows, append(g.right, false, true, false)
 }
 
+// sentenceCell is a limit, and what raises it.
+func sentenceCell(b budgetLeft) string {
+	if b.raised == "" {
+		return nameCell(b.limit.Text)
+	}
+	return nameCell(b.limit.Text) + ", " + b.raised
+}
+
 // budgetList is a table of its own for reports whose lines are not those of one owner.
 func (t usageTable) budgetList() string {
 	rows := [][]string{{"OWNER", "BUDGET", "LEFT", "RESETS"}}
 	for _, o := range t.owners() {
 		for _, b := range t.lasting(o) {
-			rows = append(rows, []string{o.kind + " " + nameCell(o.name), nameCell(b.limit.Text), amountLeft(b), t.reset(b)})
+			rows = append(rows, []string{o.kind + " " + nameCell(o.name), sentenceCell(b), amountLeft(b), t.reset(b)})
 		}
 	}
 	if len(rows) == 1 {
@@ -133,19 +191,14 @@ func (t usageTable) budgetList() string {
 // lasting are the budgets of an owner that are worth a line, those with the least left first.
 func (t usageTable) lasting(o budgetOwner) []budgetLeft {
 	list := slices.DeleteFunc(slices.Clone(t.budgets[o]), func(b budgetLeft) bool { return !b.lasting() })
-	part := func(b budgetLeft) float64 { return float64(b.remaining) / float64(max(1, b.amount)) }
 	slices.SortStableFunc(list, func(a, b budgetLeft) int {
-		switch x, y := part(a), part(b); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		default:
-			return strings.Compare(a.limit.Text, b.limit.Text)
-		}
+		return cmp.Or(cmp.Compare(a.share(), b.share()), strings.Compare(a.limit.Text, b.limit.Text))
 	})
 	return list
 }
+
+// share is the part that is left.
+func (b budgetLeft) share() float64 { return float64(b.remaining) / float64(max(1, b.amount)) }
 
 // amountLeft says how much is left.
 func amountLeft(b budgetLeft) string {

@@ -187,6 +187,8 @@ func basisText(basis string) string {
 		return "nobody knows what was used: it is all that was reserved"
 	case ledger.Distrusted:
 		return "what the upstream reported cannot be: it is what was counted or reserved, whichever is more"
+	case ledger.Corrected:
+		return "somebody has set the cost by hand"
 	default:
 		return printable(basis)
 	}

@@ -161,6 +161,7 @@ func (w *Writer) persist(ctx context.Context, g *group) error {
 		limit := commitTime + time.Duration(g.rows)*rowTime
 		err := w.attempt(ctx, limit, func(ctx context.Context) error { return w.store.Commit(ctx, &g.batch) })
 		if err == nil {
+			w.stats.stuck.Store(0)
 			w.recovered()
 			w.number++
 			w.stats.commits.Add(1)
@@ -169,6 +170,7 @@ func (w *Writer) persist(ctx context.Context, g *group) error {
 			return nil
 		}
 		locked := errors.Is(err, ErrLocked)
+		w.stats.stuck.Store(int64(g.rows))
 		if ctx.Err() == nil || locked {
 			w.stats.failures.Add(1)
 			w.unavailable(err)

@@ -72,6 +72,7 @@ const (
 	Counted    = "counted"    // counted prompt and counted output
 	Unreported = "unreported" // the whole reservation: more may have happened than was seen
 	Distrusted = "distrusted" // what was counted or what was reserved, whichever is more, as the report cannot be true
+	Corrected  = "corrected"  // a cost that somebody has set by hand; only corrections have it
 )
 
 // Crashed is the ending of an exchange whose process died before it ended.

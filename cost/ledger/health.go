@@ -30,7 +30,10 @@ func (w *Writer) recovered() {
 }
 
 // counters are the writer's own figures.
-type counters struct{ commits, rows, failures, lost atomic.Int64 }
+type counters struct {
+	commits, rows, failures, lost atomic.Int64
+	stuck                         atomic.Int64 // rows of the group whose commit has failed and is tried again
+}
 
 // Stats are figures of a [Writer] since it was opened.
 type Stats struct {
@@ -38,7 +41,7 @@ type Stats struct {
 	Rows     int64         // rows in them
 	Failures int64         // commits that failed, each attempt counted
 	Lost     int64         // rows that were not recorded, as memory was full
-	Queued   int           // rows that wait for the next commit
+	Queued   int           // rows that wait for the next commit, or for one that has failed to succeed
 	Failing  time.Duration // for how long the ledger could not be written; 0: it can be
 }
 
@@ -49,7 +52,7 @@ func (w *Writer) Stats() Stats {
 	w.mu.Unlock()
 	s := Stats{
 		Commits: w.stats.commits.Load(), Rows: w.stats.rows.Load(), Failures: w.stats.failures.Load(), Lost: w.stats.lost.Load(),
-		Queued: queued,
+		Queued: queued + int(w.stats.stuck.Load()),
 	}
 	if f := w.failing.Load(); f != nil {
 		s.Failing = time.Since(f.since)

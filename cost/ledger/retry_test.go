@@ -130,7 +130,7 @@ func TestALedgerThatRecovers(t *testing.T) {
 		unavailable(t, ticket)
 		w.End(ended(b, 2)) // ends of what began before are taken
 		time.Sleep(time.Hour)
-		if s := w.Stats(); s.Failing < time.Hour || s.Queued != 1 || s.Failures < 3600 {
+		if s := w.Stats(); s.Failing < time.Hour || s.Queued != 2 || s.Failures < 3600 {
 			t.Errorf("after an hour: %+v", s)
 		}
 		m.onCommit(nil, nil)
@@ -142,6 +142,30 @@ func TestALedgerThatRecovers(t *testing.T) {
 		durable(t, w.Begin(begun(w, "key", 1)))
 		if got := strings.Join(log.messages(), ", "); got != "ledger unavailable, ledger available again" {
 			t.Errorf("logged: %s", got)
+		}
+		stopped(t, stop)
+	})
+}
+
+// Rows whose commit fails wait, like those that come after them.
+func TestRowsThatAreTriedAgainAreQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(t)
+		m.onCommit(fails(1<<30), nil)
+		w, stop := run(t, m, ledger.Options{})
+		w.Begin(begun(w, "key", 1))
+		time.Sleep(10 * time.Second)
+		if s := w.Stats(); s.Queued != 1 || s.Rows != 0 {
+			t.Errorf("a row is tried again, and %d are queued and %d written", s.Queued, s.Rows)
+		}
+		w.Begin(begun(w, "key", 1))
+		if s := w.Stats(); s.Queued != 2 {
+			t.Errorf("a row is tried again, one has come since, and %d are queued", s.Queued)
+		}
+		m.onCommit(nil, nil)
+		time.Sleep(10 * time.Second)
+		if s := w.Stats(); s.Queued != 0 || s.Rows != 2 {
+			t.Errorf("all are written, and %d are queued and %d written", s.Queued, s.Rows)
 		}
 		stopped(t, stop)
 	})
