@@ -131,7 +131,9 @@ func (s *Server) routes() chi.Router {
 		r.MethodNotAllowed(s.handle(wrongMethod).ServeHTTP)
 		r.Group(func(r chi.Router) {
 			r.Use(s.auth)
-			r.Method(http.MethodPost, "/v1/chat/completions", s.handle(s.chat))
+			for _, e := range wire.Endpoints() {
+				r.Method(http.MethodPost, string(e), s.handle(s.metered(e)))
+			}
 			r.Method(http.MethodGet, "/v1/models", s.handle(s.listModels))
 			r.Method(http.MethodGet, "/v1/models/*", s.handle(s.getModel))
 			r.Method(http.MethodGet, "/v1/usage", s.handle(s.usage))
@@ -151,15 +153,17 @@ func (s *Server) boundStray(next http.Handler) http.Handler {
 	})
 }
 
-// chat is the walk of one call: admit, forward, settle. Whatever happens on the way, end settles it before the handler returns.
-func (s *Server) chat(w http.ResponseWriter, r *http.Request) error {
-	x := s.begin(wire.Chat, r)
-	defer x.close()
-	if err := s.admit(x, w, r); err != nil {
-		return err
+// metered is the walk of one call: admit, forward, settle. Whatever happens on the way, end settles it before the handler returns.
+func (s *Server) metered(e wire.Endpoint) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		x := s.begin(e, r)
+		defer x.close()
+		if err := s.admit(x, w, r); err != nil {
+			return err
+		}
+		x.record(r)
+		return s.forward(x, w, r)
 	}
-	x.record(r)
-	return s.forward(x, w, r)
 }
 
 // recover turns a panic into an answer and a log line; the other calls go on.
