@@ -122,7 +122,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.Se
 // record (id, log line, metrics), recover, auth.
 func (s *Server) routes() chi.Router {
 	r := chi.NewRouter()
-	r.Use(s.boundStray)
+	r.Use(s.boundStray, s.crossOrigin)
 	r.Get("/healthz", s.health)
 	r.Get("/readyz", s.ready)
 	r.Group(func(r chi.Router) {
