@@ -21,7 +21,7 @@ type reading struct {
 type matter uint8
 
 const (
-	text matter = iota
+	words matter = iota
 	pictures
 	sound
 )
@@ -77,7 +77,7 @@ func (is *reading) sorted(u cost.Usage) cost.Usage {
 	if is.hears && u.AudioInput == 0 {
 		u.AudioInput = u.Input
 	}
-	return u
+	return u.Normal()
 }
 
 // ends reports whether an event of that type is the last one.
