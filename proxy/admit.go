@@ -33,7 +33,8 @@ func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	x.body = body
-	request, err := wire.Read(x.endpoint, r.Header.Get("Content-Type"), body.bytes)
+	x.media = r.Header.Get("Content-Type")
+	request, err := wire.Read(x.endpoint, x.media, body.bytes)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ type exchange struct {
 
 	// admit
 	endpoint   wire.Endpoint
+	media      string // of the request's body
 	model      string // as the caller named it
 	route      *route
 	facts      cost.Model

@@ -91,9 +91,12 @@ func (roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
 // rewrite addresses the request: a constant path on the upstream, its own key, the body we read.
 func rewrite(p *httputil.ProxyRequest) {
 	x := exchangeOf(p.In)
-	p.Out.URL = x.route.upstream.Endpoint("/chat/completions")
+	p.Out.URL = x.route.upstream.Endpoint(strings.TrimPrefix(string(x.endpoint), "/v1"))
 	p.Out.Host = ""
 	p.Out.Header.Set("Content-Type", "application/json")
+	if x.endpoint.TakesForm() {
+		p.Out.Header.Set("Content-Type", x.media) // it names the boundary
+	}
 	p.Out.Header.Set("Accept", "*/*")
 	p.Out.Header.Set("Accept-Encoding", "identity") // the meter must be able to read the answer
 	p.Out.Header.Set("User-Agent", "tokenfare")
@@ -137,15 +140,15 @@ func (x *exchange) receive(resp *http.Response) error {
 		return badGateway(http.StatusBadGateway, "upstream_redirected", "The upstream answered with a redirect, which is not followed. "+
 			"The operator of this proxy must check the url of upstream "+x.route.upstream.Name+".")
 	}
-	sse := isEventStream(header)
+	how := framing(x.endpoint, header)
+	sse := how.Stream
 	x.unreadable = x.stream && !sse // text that is not framed as it should be cannot be told from its frame
 	if encoding := header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		x.unreadable = true // compressed although we asked it not to: it passes, but nothing in it can be counted
 	}
-	x.answer = wire.NewAnswer(resp.Body, wire.AnswerOptions{
-		Stream: sse, Withhold: sse && x.withhold,
-		Count: func(text string) int64 { return x.server.options.Estimator.Count(x.facts, text) },
-	})
+	how.Withhold = sse && x.withhold
+	how.Count = func(text string) int64 { return x.server.options.Estimator.Count(x.facts, text) }
+	x.answer = wire.NewAnswer(resp.Body, how)
 	if sse && x.withhold {
 		resp.Header.Del("Content-Length") // what is withheld is missing from it
 		resp.ContentLength = -1
@@ -257,9 +260,21 @@ func plainID(id string) string {
 	return id
 }
 
-func isEventStream(h http.Header) bool {
+// framing is how an answer is to be read. Sound, and text that is not JSON, come from endpoints that make such; from all others
+// one JSON value is expected, whatever its type is said to be.
+func framing(e wire.Endpoint, h http.Header) wire.AnswerOptions {
+	o := wire.AnswerOptions{Endpoint: e}
 	media, _, err := mime.ParseMediaType(h.Get("Content-Type"))
-	return err == nil && media == "text/event-stream"
+	switch {
+	case err == nil && media == "text/event-stream":
+		o.Stream = true
+	case err == nil && (media == "application/json" || strings.HasSuffix(media, "+json")):
+	case e == wire.Speech:
+		o.Bytes = true
+	case e == wire.Transcriptions || e == wire.Translations:
+		o.Text = true
+	}
+	return o
 }
 
 // idleBody ends an answer whose upstream sends nothing for too long. Any byte counts as life, keep-alive comments included.

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rs/cors"
+
 	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/limiter"
@@ -28,6 +30,7 @@ type Policy struct {
 	catalog   *cost.Catalog
 	zone      *time.Location
 	help      string
+	cors      *cors.Cors // nil: pages of other origins may not call
 	versions  *priceVersions
 
 	from, until time.Time // the extras that hold are the same in between; zero: for ever
@@ -64,6 +67,10 @@ func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
 	}}
 	if b.policy.zone == nil {
 		b.policy.zone = time.UTC
+	}
+	var err error
+	if b.policy.cors, err = newCORS(s.CORS); err != nil {
+		b.problems = append(b.problems, err)
 	}
 	b.upstreams(s.Upstreams)
 	b.routes(s.Models)

@@ -122,7 +122,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.Se
 // record (id, log line, metrics), recover, auth.
 func (s *Server) routes() chi.Router {
 	r := chi.NewRouter()
-	r.Use(boundStray(s.options.StrayTimeout))
+	r.Use(boundStray(s.options.StrayTimeout), s.crossOrigin)
 	r.Get("/healthz", health)
 	r.Get("/readyz", s.ready)
 	r.Group(func(r chi.Router) {
@@ -131,7 +131,9 @@ func (s *Server) routes() chi.Router {
 		r.MethodNotAllowed(s.handle(wrongMethod).ServeHTTP)
 		r.Group(func(r chi.Router) {
 			r.Use(s.auth)
-			r.Method(http.MethodPost, "/v1/chat/completions", s.handle(s.chat))
+			for _, e := range wire.Endpoints() {
+				r.Method(http.MethodPost, string(e), s.handle(s.metered(e)))
+			}
 			r.Method(http.MethodGet, "/v1/models", s.handle(s.listModels))
 			r.Method(http.MethodGet, "/v1/models/*", s.handle(s.getModel))
 			r.Method(http.MethodGet, "/v1/usage", s.handle(s.usage))
@@ -153,15 +155,17 @@ func boundStray(timeout time.Duration) func(http.Handler) http.Handler {
 	}
 }
 
-// chat is the walk of one call: admit, forward, settle. Whatever happens on the way, end settles it before the handler returns.
-func (s *Server) chat(w http.ResponseWriter, r *http.Request) error {
-	x := s.begin(wire.Chat, r)
-	defer x.close()
-	if err := s.admit(x, w, r); err != nil {
-		return err
+// metered is the walk of one call: admit, forward, settle. Whatever happens on the way, end settles it before the handler returns.
+func (s *Server) metered(e wire.Endpoint) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		x := s.begin(e, r)
+		defer x.close()
+		if err := s.admit(x, w, r); err != nil {
+			return err
+		}
+		x.record(r)
+		return s.forward(x, w, r)
 	}
-	x.record(r)
-	return s.forward(x, w, r)
 }
 
 // recover turns a panic into an answer and a log line; the other calls go on.

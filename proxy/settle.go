@@ -46,6 +46,7 @@ type facts struct {
 	status    int  // 0: no status came
 	streamed  bool
 	reasoning bool // hidden output may have been made
+	unseen    bool // what was made is no text, so it cannot be counted
 	reported  bool
 	credible  bool // a reported usage is possible at all
 	complete  bool // the answer came to its own end
@@ -63,9 +64,10 @@ var endings = []struct {
 	{"no_status", func(f facts) bool { return f.status == 0 }, chargeReserved},
 	{"incredible_usage", func(f facts) bool { return f.reported && !f.credible }, chargeLarger},
 	{"complete", func(f facts) bool { return f.reported && f.complete }, chargeReported},
-	{"complete_unreported", func(f facts) bool { return f.complete }, chargeCounted},
+	{"complete_unreported", func(f facts) bool { return f.complete && !f.unseen }, chargeCounted},
+	{"complete_uncountable", func(f facts) bool { return f.complete }, chargeReserved},
 	{"broken_reported", func(f facts) bool { return f.reported }, chargeReported},
-	{"broken_stream", func(f facts) bool { return f.streamed && !f.reasoning }, chargeCounted},
+	{"broken_stream", func(f facts) bool { return f.streamed && !f.reasoning && !f.unseen }, chargeCounted},
 	{"broken", func(facts) bool { return true }, chargeReserved},
 }
 
@@ -131,6 +133,7 @@ func (x *exchange) end(why cause) {
 func (x *exchange) judge(why cause, report wire.Report) outcome {
 	f := facts{
 		cause: why, written: x.sent.written.Load(), status: x.status, streamed: x.stream && !x.unreadable, reasoning: x.facts.Reasoning,
+		unseen:   report.Unseen,
 		reported: report.Reported || report.Invalid,
 		credible: x.credible(report),
 		complete: why == endedAnswer && report.Complete && report.Err == nil,
@@ -175,7 +178,10 @@ func (x *exchange) usage(b basis, report wire.Report) cost.Usage {
 	switch b {
 	case chargeReported:
 		reported := report.Usage
-		reported.Images, reported.Milliseconds, reported.Characters, reported.Fees = u.Images, u.Milliseconds, u.Characters, u.Fees
+		if reported.Milliseconds == 0 { // else this is what is billed
+			reported.Milliseconds = u.Milliseconds
+		}
+		reported.Images, reported.Characters, reported.Fees = u.Images, u.Characters, u.Fees
 		return reported
 	case chargeCounted:
 		u.Output = report.Counted
@@ -197,6 +203,8 @@ func (x *exchange) credible(report wire.Report) bool {
 	}
 	u := report.Usage
 	switch {
+	case u.Milliseconds > 0 && u.Input == 0 && u.Output == 0 && !report.Invalid: // a recording that is billed by its length
+		return u.Milliseconds <= max(1000, x.bound(0).Milliseconds)
 	case report.Invalid || u.Input <= 0 || u.Output < 0 || u.CachedInput > u.Input || u.Reasoning > u.Output:
 		return false
 	case u.Output == 0 && report.SawOutput:

@@ -18,6 +18,7 @@ type Spec struct {
 	Upstreams []UpstreamSpec
 	Zone      *time.Location // for calendar limits and dates in messages; nil means UTC
 	Help      string         // last sentence of every refusal; may be empty
+	CORS      []string       // origins whose pages may call, "https://app.example.com" or "*" for all; empty: none
 }
 
 // KeySpec is one caller. Only hashes of its secrets are known here.

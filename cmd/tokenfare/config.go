@@ -17,6 +17,7 @@ type Config struct {
 	Help      string      // last sentence of every refusal
 	Upstreams []UpstreamConfig
 	Models    []ModelConfig
+	CORS      []string // origins whose pages may call; "*" is all
 	Plans     []PlanConfig
 	Keys      []KeyConfig
 	Groups    []GroupConfig

@@ -123,6 +123,7 @@ func (c *Config) decode(s *source, out *problems) {
 		{"tls", func(v *yaml.Node) { c.decodeTLS(d, v) }},
 		{"timezone", func(*yaml.Node) {}},
 		{"help", func(v *yaml.Node) { c.decodeHelp(d, v) }},
+		{"cors", func(v *yaml.Node) { c.decodeCORS(d, v) }},
 		{"upstreams", func(v *yaml.Node) { c.decodeUpstreams(d, v) }},
 		{"store", func(v *yaml.Node) { c.decodeStore(d, v) }},
 		{"ledger", func(v *yaml.Node) { c.decodeLedger(d, v) }},

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -8,10 +9,14 @@ import (
 	"github.com/tokenfare/tokenfare/cost"
 )
 
-// AnswerOptions say how to read an answer. The zero value reads one JSON value and counts nothing.
+// AnswerOptions say how to read an answer. The zero value reads one JSON value as a chat completion and counts nothing.
 type AnswerOptions struct {
+	// Endpoint is what the answer is from; empty: [Chat].
+	Endpoint Endpoint
 	// Stream says that the body is a stream of server-sent events, not one JSON value.
 	Stream bool
+	// Text says that the body is nothing but what the model said, Bytes that it is nothing that can be read.
+	Text, Bytes bool
 	// Withhold drops events that carry only the usage of the stream (no choices, and a usage object), for a caller who
 	// did not ask for one. It needs Stream.
 	Withhold bool
@@ -29,7 +34,8 @@ type Report struct {
 	Invalid   bool       // a usage object was seen that cannot be true: figures negative, fractional, too large or no numbers
 	Counted   int64      // tokens of the text seen, counted only where Usage does not settle the matter (see Report and Counted)
 	SawOutput bool       // text was seen, be it content, reasoning or the arguments of a tool call
-	Complete  bool       // [DONE] was seen, or the JSON value ended
+	Unseen    bool       // what was made is no text, so that nobody can count it
+	Complete  bool       // the last event was seen, or the JSON value or the body ended
 	Err       error      // why reading ended, if not at the end of the body
 }
 
@@ -45,16 +51,18 @@ const (
 //
 // Read and Report are for one goroutine. Close may be called from another.
 type Answer struct {
-	body     io.ReadCloser
-	stream   bool
-	withhold bool
-	text     textSink
-	scan     scanner
-	sse      sse
-	usage    usageSum
-	tier     cost.Tier
-	err      error // what ended reading, io.EOF included
-	report   *Report
+	body      io.ReadCloser
+	stream    bool
+	withhold  bool
+	raw, said bool // the body is neither JSON nor events; and it is what the model said
+	last      bool // an event said that it is the last
+	text      textSink
+	scan      scanner
+	sse       sse
+	usage     usageSum
+	tier      cost.Tier
+	err       error // what ended reading, io.EOF included
+	report    *Report
 
 	// In withhold mode buf[out:ready] waits for the caller and buf[ready:] is the event being read.
 	buf        []byte
@@ -65,8 +73,12 @@ type Answer struct {
 
 // NewAnswer wraps the body of an upstream's answer.
 func NewAnswer(body io.ReadCloser, o AnswerOptions) *Answer {
-	a := &Answer{body: body, stream: o.Stream, withhold: o.Stream && o.Withhold, text: textSink{count: o.Count}}
+	a := &Answer{
+		body: body, stream: o.Stream, withhold: o.Stream && o.Withhold, text: textSink{count: o.Count},
+		raw: o.Text || o.Bytes, said: o.Text,
+	}
 	a.scan.sink = &a.text
+	a.scan.is = readingOf(cmp.Or(o.Endpoint, Chat), o.Stream)
 	a.sse.data = &a.scan
 	return a
 }
@@ -88,14 +100,16 @@ func (a *Answer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Complete reports whether the answer has said all it has to say: [DONE] was read, or the JSON value has ended. What may still
-// follow is nobody's.
+// Complete reports whether the answer has said all it has to say: the last event was read, or the JSON value or the body has ended.
+// What may still follow is nobody's.
 func (a *Answer) Complete() bool {
 	switch {
 	case a.report != nil:
 		return a.report.Complete
 	case a.stream:
-		return a.sse.done
+		return a.sse.done || a.last
+	case a.raw:
+		return errors.Is(a.err, io.EOF)
 	default:
 		return a.scan.valid()
 	}
@@ -118,7 +132,13 @@ func (a *Answer) fill(p []byte) (n int, err error) {
 
 // look reads a piece that passes.
 func (a *Answer) look(b []byte) {
-	if !a.stream {
+	switch {
+	case a.said:
+		a.text.add(b)
+		return
+	case a.raw:
+		return
+	case !a.stream:
 		a.scan.feed(b)
 		return
 	}
@@ -135,6 +155,7 @@ func (a *Answer) endEvent() {
 	if a.scan.valid() {
 		a.usage.merge(a.scan.usageSeen)
 		a.tier = max(a.tier, a.scan.tier)
+		a.last = a.last || a.scan.last
 	}
 	a.text.endEvent()
 	a.sse.reset()
@@ -193,10 +214,10 @@ func (a *Answer) Report() Report {
 	if a.report != nil {
 		return *a.report
 	}
-	r := &Report{SawOutput: a.text.seen, Complete: a.Complete()}
+	r := &Report{SawOutput: a.text.seen, Unseen: a.scan.is.makes != words, Complete: a.Complete()}
 	a.endEvent() // an answer may end without the empty line, and a JSON value is like one event
 	r.Model = string(a.scan.served)
-	r.Usage, r.Reported, r.Invalid, r.Tier = a.usage.final(), a.usage.reported, a.usage.invalid, a.tier
+	r.Usage, r.Reported, r.Invalid, r.Tier = a.scan.is.sorted(a.usage.final()), a.usage.reported, a.usage.invalid, a.tier
 	settled := r.Complete && r.Reported && !r.Invalid && r.Usage.Input > 0 && (r.Usage.Output > 0 || !r.SawOutput)
 	if !settled {
 		r.Counted = a.Counted()
