@@ -214,7 +214,7 @@ func (a *Answer) Report() Report {
 	if a.report != nil {
 		return *a.report
 	}
-	r := &Report{SawOutput: a.text.seen, Unseen: a.scan.is.makes != text, Complete: a.Complete()}
+	r := &Report{SawOutput: a.text.seen, Unseen: a.scan.is.makes != words, Complete: a.Complete()}
 	a.endEvent() // an answer may end without the empty line, and a JSON value is like one event
 	r.Model = string(a.scan.served)
 	r.Usage, r.Reported, r.Invalid, r.Tier = a.scan.is.sorted(a.usage.final()), a.usage.reported, a.usage.invalid, a.tier

@@ -185,10 +185,10 @@ func TestReadRefuses(t *testing.T) {
 		"a stored prompt":      {Responses, `{"model":"m","input":"a","prompt":{"id":"p"}}`, CodeUnsupportedMember, "prompt"},
 		"work that outlives":   {Responses, `{"model":"m","input":"a","background":true}`, CodeUnsupportedMember, "background"},
 		"a stored container":   {Responses, `{"model":"m","input":"a","tools":[{"type":"code_interpreter","container":"c"}]}`, CodeUnsupportedMember, "tools[0].container"},
-		"files of a container": {Responses, `{"model":"m","input":"a","tools":[{"type":"code_interpreter","container":{"type":"auto","file_ids":["f"]}}]}`, CodeUnsupportedMember, "tools[0].container.file_ids"},
+		"files of a container": {Responses, `{"model":"m","input":"a","tools":[{"type":"code_interpreter","container":{"type":"auto","file_ids":["f"]}}]}`, CodeUnsupportedMember, "tools[0].container.file_ids[0]"},
 		"a large container":    {Responses, `{"model":"m","input":"a","tools":[{"type":"code_interpreter","container":{"type":"auto","memory_limit":"64g"}}]}`, CodeUnsupportedMember, "tools[0].container.memory_limit"},
 		"another's container":  {Responses, `{"model":"m","input":"a","tools":[{"type":"shell","environment":{"type":"container_reference","container_id":"c"}}]}`, CodeUnsupportedMember, "tools[0].environment.container_id"},
-		"files of a shell":     {Responses, `{"model":"m","input":"a","tools":[{"type":"shell","environment":{"type":"container_auto","file_ids":["f"]}}]}`, CodeUnsupportedMember, "tools[0].environment.file_ids"},
+		"files of a shell":     {Responses, `{"model":"m","input":"a","tools":[{"type":"shell","environment":{"type":"container_auto","file_ids":["f"]}}]}`, CodeUnsupportedMember, "tools[0].environment.file_ids[0]"},
 		"a stored mask":        {Responses, `{"model":"m","input":"a","tools":[{"type":"image_generation","input_image_mask":{"file_id":"f"}}]}`, CodeUnsupportedMember, "tools[0].input_image_mask.file_id"},
 		"vector stores":        {Responses, `{"model":"m","input":"a","tools":[{"type":"file_search","vector_store_ids":["v"]}]}`, CodeUnsupportedMember, "tools[0].vector_store_ids"},
 		"a tool of no type":    {Responses, `{"model":"m","input":"a","tools":[{"name":"f"}]}`, CodeUnsupportedMember, "tools[0]"},
@@ -219,7 +219,10 @@ func TestReadRefuses(t *testing.T) {
 		"speech backwards":     {Speech, `{"model":"m","input":"a","speed":-1}`, CodeInvalidValue, "speed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Read(c.endpoint, "application/json", []byte(c.body))
+			req, err := Read(c.endpoint, "application/json", []byte(c.body))
+			if err == nil {
+				err = req.Stateless()
+			}
 			var e *Error
 			if !errors.As(err, &e) {
 				t.Fatalf("got %v, want an *Error", err)
