@@ -67,6 +67,9 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 
 // notFound answers everything that is not metered here.
 func notFound(_ http.ResponseWriter, r *http.Request) error {
+	if known := unowned(r.URL.Path); known != nil {
+		return known
+	}
 	return &wire.Error{
 		Status: http.StatusNotFound, Type: "invalid_request_error",
 		Message: fmt.Sprintf("Invalid URL (%s %s). This proxy forwards only what it can meter: POST /v1/chat/completions and GET /v1/models.",

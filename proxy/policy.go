@@ -28,6 +28,7 @@ type Policy struct {
 	catalog   *cost.Catalog
 	zone      *time.Location
 	help      string
+	stateless bool
 	versions  *priceVersions
 
 	from, until time.Time // the extras that hold are the same in between; zero: for ever
@@ -60,7 +61,7 @@ type upstreamEntry struct {
 func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
 	b := policyBuilder{policy: &Policy{
 		callers: map[[sha256.Size]byte]*caller{}, upstreams: map[string]*upstreamEntry{},
-		catalog: c, zone: s.Zone, help: s.Help, versions: new(priceVersions),
+		catalog: c, zone: s.Zone, help: s.Help, stateless: s.Stateless, versions: new(priceVersions),
 	}}
 	if b.policy.zone == nil {
 		b.policy.zone = time.UTC

@@ -18,6 +18,7 @@ type Spec struct {
 	Upstreams []UpstreamSpec
 	Zone      *time.Location // for calendar limits and dates in messages; nil means UTC
 	Help      string         // last sentence of every refusal; may be empty
+	Stateless bool           // nothing may be stored at providers; so it is, too, where there is no ledger to record whose it is
 }
 
 // KeySpec is one caller. Only hashes of its secrets are known here.
