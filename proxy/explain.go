@@ -48,7 +48,7 @@ func (s *Server) Explain(ctx context.Context, key string, endpoint wire.Endpoint
 	if err != nil {
 		return nil, err
 	}
-	if !s.owning(p) {
+	if p.stateless {
 		if err := request.Stateless(); err != nil {
 			return nil, err
 		}
