@@ -64,9 +64,10 @@ func (o *owners) find(ctx context.Context, key string, ids []string) (map[string
 
 // add records objects that were made. Whoever had an object made first owns it.
 func (o *owners) add(list []*ledger.Owned) ledger.Ticket {
+	now := time.Now() // one for all: see itemsOf
 	o.mu.Lock()
 	for _, row := range list {
-		row.Made = time.Now()
+		row.Made = now
 		if _, there := o.known[row.ID]; there {
 			continue
 		}

@@ -25,6 +25,7 @@ type vault struct {
 	*house
 	stored *fakeopenai.Stored
 	writer *ledger.Writer
+	rows   ledger.Store
 	close  func() // the proxy's process ends
 }
 
@@ -45,7 +46,7 @@ func newVault(t *testing.T, path string, stored *fakeopenai.Stored, edit ...func
 	ended := make(chan error)
 	go func() { ended <- w.Run(ctx) }()
 	closed := false
-	v := &vault{stored: stored, writer: w}
+	v := &vault{stored: stored, writer: w, rows: store}
 	v.close = func() {
 		if closed {
 			return
