@@ -34,6 +34,8 @@ func (s *Server) storedRoutes(r chi.Router) {
 	add(remove, response, ledger.Response, (*stored).remove)
 	add(get, response+"/input_items", ledger.Response, pass("/input_items", "include", "after", "before", "limit", "order"))
 
+	r.Method(post, "/v1/responses/compact", s.handle(notFound)) // or it would be taken for an id that takes no POST
+
 	add(get, "/v1/chat/completions", "", (*stored).listCompletions)
 	add(get, completion, ledger.Completion, pass(""))
 	add(post, completion, ledger.Completion, (*stored).update)
