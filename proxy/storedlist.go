@@ -44,7 +44,8 @@ func (c *stored) list(l listing) error {
 		if n == l.pages {
 			if len(out.Entries) == 0 {
 				return badGateway(http.StatusServiceUnavailable, "list_too_long", fmt.Sprintf(
-					"None of the first %d objects of the account is yours, and no more are looked at. Ask for fewer: by model, by metadata, or by purpose.", l.pages*l.page))
+					"None of the first %d objects of the account is yours, and no more are looked at. Ask for fewer: by model, by metadata, or by purpose.", l.pages*l.page,
+				))
 			}
 			out.More = true
 			break

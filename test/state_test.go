@@ -148,7 +148,7 @@ func TestStateRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := up.Calls()
+	calls := up.Everything()
 	if sent := string(calls[len(calls)-1].Body); !strings.Contains(sent, `"store":false`) {
 		t.Errorf("sent without store: false: %s", sent)
 	}

@@ -113,8 +113,9 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client left while sending; there is nothing to record
 	}
-	if stored := s.storage(); stored != nil && stored.Serve(w, r, body) {
+	if stored := s.storage(); stored != nil && concernsStored(r, body) {
 		s.add(&Call{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header, Body: body})
+		stored.Serve(w, r, body)
 		return
 	}
 	switch {

@@ -66,23 +66,37 @@ func (s *Stored) Add(kind string, n int) {
 	}
 }
 
+// concernsStored reports whether a request is for what is stored, or is to be.
+func concernsStored(r *http.Request, body []byte) bool {
+	path := strings.TrimPrefix(r.URL.Path, "/v1/")
+	switch root, _, _ := strings.Cut(path, "/"); root {
+	case "responses", "conversations", "files":
+		return true
+	case "chat":
+		return r.Method != http.MethodPost || path != "chat/completions" || strings.Contains(string(body), `"store":true`)
+	default:
+		return false
+	}
+}
+
 // Serve answers a request if it concerns what is stored, and reports whether it does.
 func (s *Stored) Serve(w http.ResponseWriter, r *http.Request, body []byte) bool {
+	if !concernsStored(r, body) {
+		return false
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, r.Method+" "+r.URL.Path)
 	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/v1/"), "/")
-	switch {
-	case path[0] == "responses":
+	switch path[0] {
+	case "responses":
 		s.responses(w, r, path[1:], body)
-	case path[0] == "conversations":
+	case "conversations":
 		s.conversations(w, r, path[1:], body)
-	case path[0] == "files":
+	case "files":
 		s.files(w, r, path[1:], body)
-	case path[0] == "chat" && (r.Method != http.MethodPost || len(path) > 2 || strings.Contains(string(body), `"store":true`)):
-		s.completions(w, r, path[2:], body)
 	default:
-		return false
+		s.completions(w, r, path[2:], body)
 	}
 	return true
 }
