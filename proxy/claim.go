@@ -126,7 +126,7 @@ func (i *itemsOf) tokens() (sum int64) {
 }
 
 // missing is what OpenAI says of an object that does not exist. It is said of those of others, too.
-func missing(ref wire.Ref) error {
+func missing(ref wire.Ref) *wire.Error {
 	e := &wire.Error{Status: http.StatusNotFound, Type: "invalid_request_error", Param: ref.Param}
 	switch ref.Kind {
 	case wire.PreviousResponse:
@@ -145,7 +145,7 @@ func missing(ref wire.Ref) error {
 
 // elsewhere is said to the owner of an object that another upstream has than the one that serves the model.
 func elsewhere(ref wire.Ref, at, wanted string) error {
-	e := missing(ref).(*wire.Error) //nolint:errcheck,forcetypeassert // it is made a few lines above
+	e := missing(ref)
 	e.Message += fmt.Sprintf(" It is stored at %s, and this model is served by %s: name a model that %s serves.", at, wanted, at)
 	return e
 }

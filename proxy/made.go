@@ -31,7 +31,7 @@ func (x *exchange) notice(body io.ReadCloser, stream bool) io.ReadCloser {
 // own records what the provider has stored of an answer, once it has ended, however it ended. The caller may name the whole of
 // it, with all that was said before, or the items in it.
 func (x *exchange) own() {
-	if x.made == nil || x.made.ID == "" {
+	if x.made == nil {
 		return
 	}
 	whole := x.boundTokens()
@@ -45,6 +45,7 @@ func (x *exchange) own() {
 	}
 	var list []*ledger.Owned
 	switch {
+	case x.made.ID == "": // it broke off before it said so much
 	case x.stores && x.endpoint == wire.Responses:
 		list = append(list, row(x.made.ID, ledger.Response, "", whole))
 	case x.stores:

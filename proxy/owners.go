@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -52,9 +53,7 @@ func (o *owners) find(ctx context.Context, key string, ids []string) (map[string
 	if err != nil && len(ask) > len(grow) {
 		return nil, err
 	}
-	for id, row := range grow {
-		found[id] = row
-	}
+	maps.Copy(found, grow)
 	for _, row := range rows {
 		row.Tokens = max(row.Tokens, grow[row.ID].Tokens)
 		found[row.ID] = row
