@@ -31,7 +31,7 @@ const (
 // Endpoints lists all endpoints whose requests can be read.
 func Endpoints() []Endpoint {
 	return []Endpoint{
-		Chat, Responses, InputTokens, Completions, Embeddings, Moderations, Pictures, Speech,
+		Chat, Responses, Completions, Embeddings, Moderations, Pictures, Speech, InputTokens,
 		PictureEdits, PictureVariants, Transcriptions, Translations,
 	}
 }
@@ -50,6 +50,7 @@ type dialect struct {
 	least  int64                              // the smallest output limit that the provider takes; 0: one
 	echoes bool                               // a limit of 0 can be meant
 	stores bool                               // the provider stores answers unless it is told not to
+	runs   bool                               // it knows max_tool_calls
 	bare   bool                               // there need be neither a prompt nor a model
 	member func(r *reader, name string) error // reads the value of a member of the body
 	end    func(r *reader) error              // judges what hangs on several members; may be nil
@@ -99,6 +100,7 @@ func (d *dialect) read(body []byte) (*Request, error) {
 	}
 	req := &Request{PromptMember: d.prompt, UsageOption: d.asks, LeastLimit: max(1, d.least), body: body, members: d.limits}
 	req.Cost.Choices, req.Stores, req.store.byDefault = 1, d.stores, d.stores
+	req.runs = d.runs
 	r := newReader(body, req)
 	if d.echoes {
 		r.leastLimit = 0

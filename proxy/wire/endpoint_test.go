@@ -321,6 +321,7 @@ func FuzzRead(f *testing.F) {
 		`{"input":[{"type":"text","text":"a"}]}`,
 		`{"model":"m","prompt":"a","size":"1024x1024","quality":"hd"}`,
 		`{"model":"m","input":"a","speed":0.5}`,
+		`{"model":"m","input":[{"type":"item_reference","id":"msg_1"},{"type":"reasoning","id":"rs_1"}],"conversation":{"id":"c"},"previous_response_id":"r"}`,
 	} {
 		f.Add(uint8(i), []byte(body))
 	}
@@ -343,13 +344,21 @@ func FuzzRead(f *testing.F) {
 		if std.Model != req.Model && dialects[e].model == "" {
 			t.Fatalf("the model is %q, not %q", std.Model, req.Model)
 		}
-		edited := req.Edit(Edits{Model: "other", IncludeUsage: true, MaxOutput: 16, MostRuns: 5})
+		edited := req.Edit(Edits{Model: "other", IncludeUsage: true, MaxOutput: 16, MostRuns: 5, NotStored: true})
 		again, err := Read(e, "", edited)
 		if err != nil {
 			t.Fatalf("the edited body %s is not accepted: %v", edited, err)
 		}
 		if again.Model != "other" {
 			t.Fatalf("the model is %q after the edit", again.Model)
+		}
+		if again.Stores || len(again.Refs) != len(req.Refs) {
+			t.Fatalf("the edited body %s stores its answer, or names other objects: %+v", edited, again.Refs)
+		}
+		for _, ref := range req.Refs {
+			if !IsID(ref.ID) || ref.Param == "" {
+				t.Fatalf("a reference to %q in %q", ref.ID, ref.Param)
+			}
 		}
 	})
 }

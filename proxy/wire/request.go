@@ -38,6 +38,7 @@ type Request struct {
 	members  [2]string    // the members that may give an output limit, the current one first; empty: there is none
 	limits   [2]limitSpan // in the order of members
 	mostRuns limitSpan    // max_tool_calls
+	runs     bool         // the endpoint knows that
 	store    storeSpan
 }
 

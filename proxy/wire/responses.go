@@ -14,6 +14,7 @@ var responsesDialect = dialect{
 	limits: [2]string{"max_output_tokens"},
 	least:  16, // OpenAI's API reference
 	stores: true,
+	runs:   true,
 	member: (*reader).responsesMember,
 }
 

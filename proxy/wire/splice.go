@@ -60,7 +60,7 @@ func (r *Request) Edit(e Edits) []byte {
 	} else if e.RenameLimit {
 		splices = append(splices, r.renameLimit(e.OutputMember)...)
 	}
-	if e.MostRuns > 0 && !r.form && (!r.mostRuns.present || r.mostRuns.null) {
+	if e.MostRuns > 0 && r.runs && (!r.mostRuns.present || r.mostRuns.null) {
 		splices = append(splices, r.spliceRuns(e.MostRuns))
 	}
 	if e.NotStored && r.Stores {
