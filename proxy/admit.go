@@ -41,11 +41,14 @@ func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) erro
 	if err := x.resolve(request); err != nil {
 		return err
 	}
+	if request, err = x.claim(r.Context(), request); err != nil {
+		return err
+	}
 	if err := x.meter(r.Context(), request, body.bytes); err != nil {
 		return err
 	}
-	if err := x.reserve(r.Context(), request.Cost.HasMaxOutput); err != nil {
-		if s.policy.Load() == x.policy {
+	if err := x.reserve(r.Context(), request.Cost.HasMaxOutput || x.endpoint == wire.InputTokens); err != nil {
+		if s.policy.Load() == x.policy && len(request.Refs) == 0 { // what is stored may grow
 			s.memo.remember(x, body.bytes)
 		}
 		return err
@@ -78,6 +81,9 @@ func (x *exchange) meter(ctx context.Context, request *wire.Request, body []byte
 	x.draw(x.caller.budgets)
 	x.draw(x.route.upstream.budgets)
 	x.drawn = true
+	if x.endpoint == wire.InputTokens {
+		return nil // it takes a place among requests, and nothing else
+	}
 	if err := x.priced(); err != nil {
 		return err
 	}
@@ -111,7 +117,7 @@ func (x *exchange) meter(ctx context.Context, request *wire.Request, body []byte
 
 // hopeless refuses, without counting it, a prompt whose length alone says that no budget can ever hold it.
 func (x *exchange) hopeless(r cost.Request) error {
-	least := r.TokenIDs + r.PromptIDs + r.FileTokens
+	least := addSaturating(r.TokenIDs+r.PromptIDs, addSaturating(r.FileTokens, r.Stored))
 	for _, text := range r.Text {
 		least += int64(len(text.S)) / longestToken
 	}
@@ -256,6 +262,7 @@ func (x *exchange) edits(request *wire.Request) wire.Edits {
 	if request.Cost.MostHosted == 0 {
 		e.MostRuns = x.estimate.HostedCalls
 	}
+	e.NotStored = !x.server.owning(x.policy)
 	if request.Stream && request.UsageOption && !request.IncludeUsage && x.route.upstream.inject {
 		e.IncludeUsage, x.withhold = true, true
 	}

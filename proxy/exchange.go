@@ -48,6 +48,8 @@ type exchange struct {
 	observed   draws // of limits that only watch
 	held       *limiter.Reservation
 	watched    *limiter.Reservation // its place among the calls at once of limits that only watch
+	stores     bool                 // the provider stores the answer, and it is recorded whose it is
+	claimed    claimed
 
 	// forward
 	cancel     context.CancelCauseFunc
@@ -57,10 +59,12 @@ type exchange struct {
 	failure    error  // what the client is to be told instead of an answer
 	status     int    // of the upstream's answer; 0 until there is one
 	answer     *wire.Answer
-	cut        error // why the answer broke off, if it did
+	made       *wire.Made // nil: nothing is stored of the answer
+	cut        error      // why the answer broke off, if it did
 
 	// settle
 	entry   entry
+	owned   ledger.Ticket // of what was recorded last of what is stored; durable where there is nothing
 	once    sync.Once
 	outcome outcome
 	refused *refusal

@@ -37,7 +37,7 @@ type Draw struct {
 }
 
 // Explain answers for a request to an endpoint what [Server.ServeHTTP] would reserve for the caller of that name, were all its
-// budgets full. It reserves and sends nothing. contentType is that of the body, and matters where the endpoint takes forms.
+// budgets full. It reserves and sends nothing. What the request names of what is stored at the provider is left out. contentType is that of the body, and matters where the endpoint takes forms.
 func (s *Server) Explain(ctx context.Context, key string, endpoint wire.Endpoint, contentType string, body []byte) (*Explanation, error) {
 	p := s.current()
 	x := &exchange{server: s, endpoint: endpoint, policy: p, caller: p.callerNamed(key), began: s.wall(), choices: 1}
@@ -48,6 +48,11 @@ func (s *Server) Explain(ctx context.Context, key string, endpoint wire.Endpoint
 	if err != nil {
 		return nil, err
 	}
+	if p.stateless {
+		if err := request.Stateless(); err != nil {
+			return nil, err
+		}
+	}
 	if err := x.resolve(request); err != nil {
 		return nil, err
 	}
@@ -55,7 +60,7 @@ func (s *Server) Explain(ctx context.Context, key string, endpoint wire.Endpoint
 		return nil, err
 	}
 	output := x.estimate.MaxOutput
-	if !request.Cost.HasMaxOutput {
+	if !request.Cost.HasMaxOutput && endpoint != wire.InputTokens {
 		bounds, err := x.outputBounds(ctx, x.countedDraws())
 		if err != nil {
 			return nil, err

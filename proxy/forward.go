@@ -148,7 +148,7 @@ func (x *exchange) receive(resp *http.Response) error {
 	}
 	how.Withhold = sse && x.withhold
 	how.Count = func(text string) int64 { return x.server.options.Estimator.Count(x.facts, text) }
-	x.answer = wire.NewAnswer(resp.Body, how)
+	x.answer = wire.NewAnswer(x.notice(resp.Body, sse), how)
 	if sse && x.withhold {
 		resp.Header.Del("Content-Length") // what is withheld is missing from it
 		resp.ContentLength = -1
@@ -175,6 +175,9 @@ func (l lastWord) Read(p []byte) (int, error) {
 	n, err := l.Answer.Read(p)
 	if l.Complete() {
 		l.exchange.end(endedAnswer)
+		if unrecorded := l.exchange.recorded(context.Background()); unrecorded != nil {
+			return 0, unrecorded
+		}
 	}
 	return n, err
 }
@@ -201,18 +204,9 @@ func (x *exchange) settleAhead(resp *http.Response) error {
 
 // passError relays an upstream's error answer with the upstream's key taken out of its text.
 func (x *exchange) passError(resp *http.Response) error {
-	const most = 1 << 20
-	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
-	resp.Body.Close()
-	if err != nil || len(body) > most {
-		return badGateway(http.StatusBadGateway, "upstream_failed", "The upstream answered with an error that could not be read.")
-	}
-	body = x.route.upstream.Redact(body)
-	if !json.Valid(body) { // an empty or HTML page of some middlebox; SDKs know what to do with an error object only
-		body = badGateway(resp.StatusCode, "upstream_failed", "The upstream "+x.route.upstream.Name+" answered "+
-			strconv.Itoa(resp.StatusCode)+" "+http.StatusText(resp.StatusCode)+", without saying why.").JSON()
-		resp.Header.Set("Content-Type", "application/json")
-		resp.Header.Del("Content-Encoding")
+	body, err := readError(resp, x.route.upstream.Upstream)
+	if err != nil {
+		return err
 	}
 	resp.Body = io.NopCloser(strings.NewReader(string(body)))
 	resp.ContentLength = int64(len(body))
@@ -222,6 +216,24 @@ func (x *exchange) passError(resp *http.Response) error {
 	x.fresh = false // what is left has changed
 	x.writeBudgets(resp.Request.Context(), resp.Header)
 	return nil
+}
+
+// readError reads an upstream's error answer, and takes the upstream's key out of it.
+func readError(resp *http.Response, u *upstream.Upstream) ([]byte, error) {
+	const most = 1 << 20
+	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	resp.Body.Close()
+	if err != nil || len(body) > most {
+		return nil, badGateway(http.StatusBadGateway, "upstream_failed", "The upstream answered with an error that could not be read.")
+	}
+	body = u.Redact(body)
+	if !json.Valid(body) { // an empty or HTML page of some middlebox; SDKs know what to do with an error object only
+		body = badGateway(resp.StatusCode, "upstream_failed", "The upstream "+u.Name+" answered "+
+			strconv.Itoa(resp.StatusCode)+" "+http.StatusText(resp.StatusCode)+", without saying why.").JSON()
+		resp.Header.Set("Content-Type", "application/json")
+		resp.Header.Del("Content-Encoding")
+	}
+	return body, nil
 }
 
 // upstreamFailed says in OpenAI's shape why there is no answer. Addresses and causes stay in the log.

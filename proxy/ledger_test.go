@@ -23,6 +23,7 @@ type heldStore struct {
 	begins  []*ledger.Begin
 	durable map[ledger.ID]time.Time // when begin rows were
 	ends    []*ledger.End
+	owned   []*ledger.Owned
 	refused map[ledger.Refusal]int64 // by all but their number
 	prices  map[string]string
 	rolled  int64 // exchanges in the sums
@@ -63,6 +64,7 @@ func (s *heldStore) Commit(ctx context.Context, b *ledger.Batch) error {
 	}
 	s.begins = append(s.begins, b.Begins...)
 	s.ends = append(s.ends, b.Ends...)
+	s.owned = append(s.owned, b.Owned...)
 	for _, r := range b.Refusals {
 		n := r.N
 		r.N = 0
@@ -77,6 +79,13 @@ func (s *heldStore) Commit(ctx context.Context, b *ledger.Batch) error {
 		}
 	}
 	return nil
+}
+
+// ownedRows are the rows that say whose objects are.
+func (s *heldStore) ownedRows() []*ledger.Owned {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.owned)
 }
 
 // be makes the store behave otherwise from now on.

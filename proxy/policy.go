@@ -31,6 +31,7 @@ type Policy struct {
 	zone      *time.Location
 	help      string
 	cors      *cors.Cors // nil: pages of other origins may not call
+	stateless bool
 	versions  *priceVersions
 
 	from, until time.Time // the extras that hold are the same in between; zero: for ever
@@ -63,7 +64,7 @@ type upstreamEntry struct {
 func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
 	b := policyBuilder{policy: &Policy{
 		callers: map[[sha256.Size]byte]*caller{}, upstreams: map[string]*upstreamEntry{},
-		catalog: c, zone: s.Zone, help: s.Help, versions: new(priceVersions),
+		catalog: c, zone: s.Zone, help: s.Help, stateless: s.Stateless, versions: new(priceVersions),
 	}}
 	if b.policy.zone == nil {
 		b.policy.zone = time.UTC

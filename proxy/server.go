@@ -47,6 +47,7 @@ type Server struct {
 	metrics  *metrics
 	ids      *ledger.IDs
 	memo     memo
+	owners   owners
 	learner  cost.Learner
 	gate     bodyGate
 	counting chan struct{} // a place for each long prompt that is being counted
@@ -77,6 +78,7 @@ func New(o Options, p *Policy) (*Server, error) {
 	o.StrayTimeout = orDefault(o.StrayTimeout, 10*time.Second)
 	o.IdleTimeout = orDefault(o.IdleTimeout, 10*time.Minute)
 	s := &Server{options: o, wall: time.Now, counting: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+	s.owners.writer = o.Ledger
 	if o.Ledger != nil {
 		s.ids = o.Ledger.IDs()
 	} else {
@@ -137,6 +139,7 @@ func (s *Server) routes() chi.Router {
 			r.Method(http.MethodGet, "/v1/models", s.handle(s.listModels))
 			r.Method(http.MethodGet, "/v1/models/*", s.handle(s.getModel))
 			r.Method(http.MethodGet, "/v1/usage", s.handle(s.usage))
+			s.storedRoutes(r)
 		})
 	})
 	return r

@@ -116,6 +116,7 @@ func (x *exchange) end(why cause) {
 				x.server.metrics.settleFailed.Inc()
 				x.server.options.Log.Error("settle", "key", x.caller.name, "error", err)
 			}
+			x.own()
 		}()
 		var report wire.Report
 		if x.answer != nil {

@@ -19,6 +19,7 @@ type Spec struct {
 	Zone      *time.Location // for calendar limits and dates in messages; nil means UTC
 	Help      string         // last sentence of every refusal; may be empty
 	CORS      []string       // origins whose pages may call, "https://app.example.com" or "*" for all; empty: none
+	Stateless bool           // nothing may be stored at providers; so it is, too, where there is no ledger to record whose it is
 }
 
 // KeySpec is one caller. Only hashes of its secrets are known here.

@@ -20,7 +20,7 @@ func (c *Config) compile() (proxy.Spec, []string, error) {
 	if err != nil {
 		return proxy.Spec{}, nil, err
 	}
-	spec := proxy.Spec{Zone: c.zone, Help: c.Help, CORS: c.CORS}
+	spec := proxy.Spec{Zone: c.zone, Help: c.Help, CORS: c.CORS, Stateless: c.stateless()}
 	for _, u := range c.Upstreams {
 		spec.Upstreams = append(spec.Upstreams, u.spec(c.Timeouts.Headers))
 	}

@@ -23,6 +23,7 @@ type Config struct {
 	Groups    []GroupConfig
 	Store     StoreConfig
 	Ledger    LedgerConfig
+	State     string // "owned" or "refused": what may be stored at providers; empty: owned, where there is a ledger
 	Notify    NotifyConfig
 	Prices    string         // path of a price file; empty: the built-in list alone
 	Unpriced  proxy.Unpriced // what models cost whose price is not known
@@ -40,7 +41,7 @@ type Config struct {
 
 	ledgerSaid bool // the configuration says where the ledger is, or that there is none
 
-	listenAt, adminAt, maxBufferedAt, pricesAt place
+	listenAt, adminAt, maxBufferedAt, pricesAt, stateAt place
 }
 
 // written is a text and where it stands.

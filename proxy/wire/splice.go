@@ -23,6 +23,8 @@ type Edits struct {
 	// RenameLimit writes a limit that the caller gave under the other name as OutputMember, for an upstream that knows
 	// only that one. It matters when MaxOutput is zero.
 	RenameLimit bool
+	// NotStored has the provider store nothing, where it would do so by default.
+	NotStored bool
 	// MostRuns is how often the provider may run tools, where the caller does not say (max_tool_calls).
 	MostRuns int64
 }
@@ -58,8 +60,11 @@ func (r *Request) Edit(e Edits) []byte {
 	} else if e.RenameLimit {
 		splices = append(splices, r.renameLimit(e.OutputMember)...)
 	}
-	if e.MostRuns > 0 && !r.form && (!r.mostRuns.present || r.mostRuns.null) {
+	if e.MostRuns > 0 && r.runs && (!r.mostRuns.present || r.mostRuns.null) {
 		splices = append(splices, r.spliceRuns(e.MostRuns))
+	}
+	if e.NotStored && r.Stores {
+		splices = append(splices, r.spliceStore())
 	}
 	if len(splices) == 0 {
 		return r.body

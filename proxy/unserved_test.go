@@ -18,11 +18,11 @@ func TestWhatIsNotServedSaysWhy(t *testing.T) {
 		{"POST", "/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21", "not that of Azure"},
 		{"POST", "/chat/completions", "must end in /v1"},
 		{"POST", "/v1/v1/chat/completions", "/v1 twice"},
-		{"POST", "/v1/batches", "one by one"},
-		{"GET", "/v1/vector_stores/vs_1", "send the text itself"},
+		{"POST", "/v1/batches", "make the calls themselves"},
+		{"GET", "/v1/vector_stores/vs_1", "send files in requests"},
 		{"POST", "/v1/realtime/client_secrets", "realtime"},
-		{"GET", "/v1/organization/usage/completions", "operator's alone"},
-		{"POST", "/v1/fine_tuning/jobs", "training"},
+		{"GET", "/v1/organization/usage/completions", "account that all keys share"},
+		{"POST", "/v1/fine_tuning/jobs", "nobody knows before"},
 		{"POST", "/v1/nothing", "only what it can meter"},
 	} {
 		r, err := http.NewRequest(c.method, h.url+c.path, strings.NewReader("{}"))
