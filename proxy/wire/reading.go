@@ -21,7 +21,7 @@ type reading struct {
 type matter uint8
 
 const (
-	text matter = iota
+	words matter = iota
 	pictures
 	sound
 )
