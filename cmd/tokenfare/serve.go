@@ -163,7 +163,7 @@ func newApp(ctx context.Context, config *Config, spec proxy.Spec, log *slog.Logg
 	a.server, err = proxy.New(proxy.Options{
 		Limiter: a.limiter, Estimator: estimator, Ledger: a.books.ledger(), Registry: a.registry, Log: log,
 		MaxBody: config.MaxBody, MaxBuffered: config.MaxBuffered,
-		BodyTimeout: config.Timeouts.RequestBody, StrayTimeout: config.Timeouts.RequestHeader, IdleTimeout: config.Timeouts.Idle,
+		BodyTimeout: config.Timeouts.RequestBody, StrayTimeout: config.Timeouts.RequestHeader, IdleTimeout: config.Timeouts.Idle, DrawTimeout: config.Timeouts.Draw,
 	}, policy)
 	if err != nil {
 		return nil, errors.Join(err, a.books.close())
