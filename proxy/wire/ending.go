@@ -23,7 +23,7 @@ func (e *Ending) Error() string { return "the budget has ended the answer: " + e
 
 // mark is the member that tells such an end from others.
 func (e *Ending) mark() []byte {
-	return marshal(map[string]any{"ended": "budget", "budget": e.Budget})
+	return object([]member{{"ended", []byte(`"budget"`)}, {"budget", marshal(e.Budget)}})
 }
 
 // end appends the events with which a stream ends.
@@ -55,9 +55,7 @@ func (s *seen) endChoices(dst []byte, e *Ending) []byte {
 		end("[]")
 	}
 	if e.Asked {
-		usage := marshal(map[string]int64{
-			"prompt_tokens": e.Usage.Input, "completion_tokens": e.Usage.Output, "total_tokens": e.Usage.Input + e.Usage.Output,
-		})
+		usage := fmt.Appendf(nil, `{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, e.Usage.Input, e.Usage.Output, e.Usage.Input+e.Usage.Output)
 		dst = appendEvent(dst, "", append(chunk, member{"choices", []byte("[]")}, member{"usage", usage}))
 	}
 	return append(dst, "data: "+doneData+"\n\n"...)
