@@ -19,18 +19,25 @@ var errBudget = errors.New("the budget has ended the answer")
 // drawing is how a stream without an output limit pays for what it says: ahead, in steps. What is reserved and drawn so far is
 // the estimate's MaxOutput; what of it may pass is durable.
 type drawing struct {
-	step    int64   // tokens, all choices together: what a call is given to begin with
+	step    int64   // tokens, all choices together
 	most    int64   // tokens that limits on single calls allow
 	mostBy  *budget // that allows no more
 	steps   int     // that were drawn
+	crumbs  int     // of them that were smaller than is worth a row
+	covers  bool    // the answer is one that can be paid for as it passes
 	durable int64   // of what is drawn: its rows are written
 	ticket  ledger.Ticket
 	again   time.Time // there is nothing to be had ahead before
 	endedBy *budget   // that had nothing left; nil: none
 }
 
-// leastStep is the part of a step that is worth a wait. Streams that share what refills get on together in small steps.
-const leastStep = 8
+// Each draw has a row, so a long answer must not take thousands.
+const (
+	smallStep  = 256 // tokens: no default is too small for a step of this, and parts of a step are:
+	worthAWait = 8   // streams that share what refills get on together in such steps
+	leastStep  = 32  // where even such a step would take too long to refill, this is waited for, and nothing less
+	mostCrumbs = 16  // draws that are smaller yet, of what a budget has left at its end
+)
 
 // mayDraw reports whether the call draws, as it sets no output limit of its own.
 func (x *exchange) mayDraw() bool {
@@ -40,7 +47,7 @@ func (x *exchange) mayDraw() bool {
 // drawFrom begins with so much output. Where limits on single calls allow less than the model can produce, that goes upstream:
 // it is known from the start.
 func (x *exchange) drawFrom(output int64) {
-	x.drawing = &drawing{step: output, most: math.MaxInt64}
+	x.drawing = &drawing{step: max(output, smallStep), most: math.MaxInt64}
 	for _, b := range x.draws.budgets {
 		if b.counts() || !b.boundsOutput() {
 			continue
@@ -130,24 +137,32 @@ func (x *exchange) drawEnough(ctx context.Context) error {
 }
 
 // drawSome draws a step, or as much of one as there is, but no less than is needed. What it cannot have it says how long to wait
-// for: less of it if more would take longer than there is patience. It names the budget that has not even what is needed.
+// for: less of it if more would take longer than there is patience. It names the budget that has nothing for it.
 func (x *exchange) drawSome(ctx context.Context, need int64, patience time.Duration) (wait time.Duration, short *budget, err error) {
 	d := x.drawing
-	least := max(need, d.step/leastStep)
+	worth, least := max(need, d.step/worthAWait), max(need, d.step/leastStep)
 	for n := max(need, x.nextStep()); ; n = max(need, n/2) {
+		crumb := n < least
+		if crumb && d.crumbs == mostCrumbs {
+			return 0, short, nil
+		}
 		if n = min(n, d.most-x.estimate.MaxOutput); n < need {
 			return 0, d.mostBy, nil
 		}
 		decision, by, err := x.drawMore(ctx, n)
+		short = by
 		switch {
 		case err != nil:
 			return 0, nil, err
 		case decision.OK:
+			if crumb {
+				d.crumbs++
+			}
 			return 0, nil, nil
-		case n <= least && decision.RetryAfter <= patience:
+		case !crumb && n <= worth && decision.RetryAfter <= patience:
 			return decision.RetryAfter, nil, nil
 		case n == need:
-			return 0, by, nil
+			return 0, short, nil
 		}
 	}
 }
@@ -205,6 +220,7 @@ func (x *exchange) drawMore(ctx context.Context, n int64) (limiter.Decision, *bu
 	}
 	x.estimate.MaxOutput += n
 	x.drawing.steps++
+	x.drawing.again = time.Time{}
 	row.Step = x.drawing.steps
 	x.server.metrics.draws.Inc()
 	if x.entry.begun {
@@ -219,12 +235,17 @@ func (x *exchange) endBy(b *budget) error {
 	x.cancel(errBudget)
 	return &wire.Ending{
 		Budget: b.owner.String() + ": " + b.sentence(), Choices: x.choices, Asked: x.asked,
-		Usage: cost.Usage{Input: x.estimate.Input, Output: x.said()},
+		Usage: cost.Usage{Input: x.estimate.Input, Output: x.counted()},
 	}
 }
 
-// said is what the answer has been paid for and has said. The event that could not be paid for never leaves.
-func (x *exchange) said() int64 { return min(x.answer.Counted(), x.estimate.MaxOutput) }
+// counted is what the answer has said. Where that is paid for as it passes, what could not be paid for has not passed.
+func (x *exchange) counted() int64 {
+	if x.drawing != nil && x.drawing.covers {
+		return min(x.answer.Counted(), x.estimate.MaxOutput)
+	}
+	return x.answer.Counted()
+}
 
 // endedByBudget is the budget that ended the answer; nil: none did.
 func (x *exchange) endedByBudget() *budget {

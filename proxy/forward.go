@@ -152,7 +152,7 @@ func (x *exchange) receive(resp *http.Response) error {
 	if sse && x.drawing != nil && !x.unreadable {
 		how.Most = x.facts.Ratio.Of
 		how.Cover = func(wait bool) (bool, error) { return x.cover(resp.Request.Context(), wait) }
-		x.drawing.durable = x.estimate.MaxOutput
+		x.drawing.covers, x.drawing.durable = true, x.estimate.MaxOutput
 	}
 	x.answer = wire.NewAnswer(resp.Body, how)
 	if sse && (x.withhold || how.Cover != nil) {

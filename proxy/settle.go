@@ -145,15 +145,15 @@ func (x *exchange) judge(why cause, report wire.Report) outcome {
 		complete: why == endedAnswer && report.Complete && report.Err == nil,
 		ended:    x.endedByBudget() != nil,
 	}
-	if f.ended {
-		report.Counted = x.said()
+	if f.ended || report.Counted > 0 {
+		report.Counted = x.counted()
 	}
 	for _, row := range endings {
 		if !row.when(f) {
 			continue
 		}
 		if row.then == chargeLarger {
-			report.Counted = x.answer.Counted() // not counted as long as the usage is believed
+			report.Counted = x.counted() // not counted as long as the usage is believed
 		}
 		return x.charged(row.name, row.then, report)
 	}
