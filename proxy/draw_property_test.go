@@ -117,7 +117,7 @@ func (v *virtual) withinBudgets() {
 // TestStreamsNeverSayMoreThanIsPaidFor plays many streams at once on random budgets, with a ledger that is slow now and then, and
 // clients that leave: at every byte that leaves, its tokens are reserved or drawn and durable, and no budget is over.
 func TestStreamsNeverSayMoreThanIsPaidFor(t *testing.T) {
-	seeds := 24
+	seeds := 16
 	if testing.Short() {
 		seeds = 6
 	}

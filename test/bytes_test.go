@@ -35,8 +35,8 @@ func TestRequestBytes(t *testing.T) {
 		{"stream with other options", `,"stream":true,"max_tokens":77,"stream_options":{"include_obfuscation":false}`, map[string]string{"stream_options": `{"include_obfuscation":false,"include_usage":true}`}},
 		{"stream with null options", `,"stream":true,"max_tokens":77,"stream_options":null`, map[string]string{"stream_options": `{"include_usage":true}`}},
 		{"plain without a limit", ``, map[string]string{"max_completion_tokens": `4096`}},
-		{"stream without a limit", `,"stream":true,"stream_options":{"include_usage":true}`, map[string]string{"max_completion_tokens": `4096`}},
-		{"stream without either", `,"stream":true`, map[string]string{"max_completion_tokens": `4096`, "stream_options": `{"include_usage":true}`}},
+		{"stream without a limit", `,"stream":true,"stream_options":{"include_usage":true}`, nil},
+		{"stream without either", `,"stream":true`, map[string]string{"stream_options": `{"include_usage":true}`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			up := fakeopenai.New(t)
