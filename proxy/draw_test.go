@@ -1,24 +1,20 @@
 package proxy_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/limiter"
-	"github.com/tokenfare/tokenfare/proxy"
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
@@ -292,104 +288,6 @@ func TestACrashIsChargedWhatWasDrawn(t *testing.T) {
 	})
 }
 
-// TestWaitingEnds when the client leaves, when the server is closed, or when there is more. The upstream's silence that is ours
-// does not count.
-func TestWaitingEnds(t *testing.T) {
-	const slowly = "1k tokens per minute, burst 5k"
-	begin := func(t *testing.T, up *teller) *virtual {
-		return newVirtual(t, alice(t, slowly), up.ServeHTTP, func(s *settings) { s.options.IdleTimeout = 3 * time.Second })
-	}
-	t.Run("the client leaves", func(t *testing.T) {
-		inBubble(t, func(t *testing.T) {
-			v := begin(t, &teller{words: 20_000})
-			ctx, leave := context.WithTimeout(t.Context(), 10*time.Second)
-			defer leave()
-			got := v.chatUntil(ctx, unlimited)
-			if got.err == nil || got.whole != 10*time.Second {
-				t.Errorf("%v after %s", got.err, got.whole)
-			}
-			synctest.Wait()
-			if n := v.limiter.OpenCount(); n != 0 {
-				t.Errorf("%d reservations are open after the client has left", n)
-			}
-			time.Sleep(time.Minute)
-			x := v.store.only(t)
-			if x.End.Ending != "broken_stream" || x.End.Took != 10*time.Second || len(v.log.lines("the client left")) != 1 {
-				t.Errorf("ended as %s after %s", x.End.Ending, x.End.Took)
-			}
-		})
-	})
-	t.Run("a drain that ends", func(t *testing.T) {
-		inBubble(t, func(t *testing.T) {
-			v := begin(t, &teller{words: 20_000})
-			ctx, leave := context.WithCancel(t.Context())
-			done := make(chan reply)
-			go func() { done <- v.chatUntil(ctx, unlimited) }()
-			time.Sleep(time.Second)
-			v.server.Drain()
-			drained, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			defer cancel()
-			if err := v.server.Wait(drained); err == nil {
-				t.Error("a stream that waits was not waited for")
-			}
-			leave()
-			<-done
-			if err := v.server.Wait(t.Context()); err != nil || v.limiter.OpenCount() != 0 {
-				t.Errorf("%v; %d reservations are open", err, v.limiter.OpenCount())
-			}
-		})
-	})
-	t.Run("there is more, and the upstream has been cut", func(t *testing.T) {
-		inBubble(t, func(t *testing.T) {
-			v := begin(t, &teller{words: 5100, cut: true})
-			got := v.chat(unlimited)
-			if words := strings.Count(got.body, " one"); got.err == nil || words != 5100 || got.whole < 6*time.Second {
-				t.Errorf("%v after %s, %d words", got.err, got.whole, words)
-			}
-			time.Sleep(time.Minute)
-			if x := v.store.only(t); x.End.Ending != "broken_stream" || x.End.Usage.Output != 5100 {
-				t.Errorf("ended as %s with %+v", x.End.Ending, x.End.Usage)
-			}
-		})
-	})
-	t.Run("there is more, and the upstream falls silent", func(t *testing.T) {
-		inBubble(t, func(t *testing.T) {
-			up := &teller{words: 5100, cut: true}
-			v := newVirtual(t, alice(t, slowly), func(w http.ResponseWriter, r *http.Request) {
-				func() {
-					defer func() { recover() }()
-					up.ServeHTTP(w, r)
-				}()
-				<-r.Context().Done()
-			}, func(s *settings) { s.options.IdleTimeout = 3 * time.Second })
-			got := v.chat(unlimited)
-			if words := strings.Count(got.body, " one"); got.err == nil || words != 5100 {
-				t.Errorf("%v after %s, %d words", got.err, got.whole, words)
-			}
-		})
-	})
-}
-
-// TestAWaitIsBounded: by the timeout, whatever a budget would give after it.
-func TestAWaitIsBounded(t *testing.T) {
-	for timeout, ends := range map[time.Duration]bool{0: true, 2 * time.Minute: false} {
-		inBubble(t, func(t *testing.T) {
-			const slow = "100 tokens per minute, burst 5k" // of 128 tokens, that is
-			v := newVirtual(t, alice(t, slow, "1m tokens in total"), (&teller{words: 5100}).ServeHTTP, func(s *settings) { s.options.DrawTimeout = timeout })
-			got := v.chat(unlimited)
-			n := strings.Count(got.body, " one")
-			switch {
-			case got.err != nil:
-				t.Errorf("timeout %s: %v", timeout, got.err)
-			case ends && (!strings.HasSuffix(got.body, endedBy("key alice: "+slow)) || n < 4992 || got.whole > 30*time.Second):
-				t.Errorf("%d words after %s; the end: %.300q", n, got.whole, got.body[max(0, len(got.body)-300):])
-			case !ends && (!strings.HasSuffix(got.body, properEnd) || n != 5100 || got.whole < 60*time.Second):
-				t.Errorf("%d words after %s; the end: %.300q", n, got.whole, got.body[max(0, len(got.body)-300):])
-			}
-		})
-	}
-}
-
 // TestWhatIsNotDurableDoesNotPass: a ledger that fails breaks the answer off.
 func TestWhatIsNotDurableDoesNotPass(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
@@ -430,75 +328,6 @@ func TestOverrunIsPaidBackBeforeAnythingElse(t *testing.T) {
 		time.Sleep(2 * time.Millisecond)
 		if got := v.chat(hi); got.status != 200 {
 			t.Errorf("at the time it was told: %d %s", got.status, got.body)
-		}
-	})
-}
-
-// TestOutputOfAKey: strict gives a stream a limit; fit lowers a caller's.
-func TestOutputOfAKey(t *testing.T) {
-	for _, c := range []struct {
-		name, limit, body string
-		output            proxy.Output
-		status            int
-		sent, announced   any
-	}{
-		{"strict", "10000 tokens in total", unlimited, proxy.StrictOutput, 200, 4096.0, "4096"},
-		{"draw", "10000 tokens in total", unlimited, proxy.DrawOutput, 200, nil, ""},
-		{"fit draws", "10000 tokens in total", unlimited, proxy.FitOutput, 200, nil, ""},
-		{"draw refuses", "2000 tokens in total", limitedTo(5000, 1), proxy.DrawOutput, 400, nil, ""},
-		{"fit lowers", "2000 tokens in total", limitedTo(5000, 1), proxy.FitOutput, 200, 1992.0, "1992"},
-		{"fit leaves alone", "20000 tokens in total", limitedTo(5000, 1), proxy.FitOutput, 200, 5000.0, ""},
-		{"fit lowers each choice", "8008 tokens in total", limitedTo(5000, 4), proxy.FitOutput, 200, 2000.0, "2000"},
-		{"not below a thousand", "1000 tokens in total", limitedTo(5000, 1), proxy.FitOutput, 400, nil, ""},
-		{"not at all below that", "1000 tokens in total", limitedTo(1000, 1), proxy.FitOutput, 400, nil, ""},
-		{"to one call's", "3000 output tokens per request", limitedTo(5000, 1), proxy.FitOutput, 200, 3000.0, "3000"},
-		{"dollars", "$0.0012012 in total", limitedTo(5000, 1), proxy.FitOutput, 200, 2000.0, "2000"},
-		{"no budget minds", "5 requests in total", limitedTo(5000, 1), proxy.FitOutput, 200, 5000.0, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			spec := alice(t, c.limit)
-			spec.Keys[0].Output = c.output
-			h := newHouse(t, spec, chunks("one two three", usage(8, 3, 11), false))
-			got := h.chat(c.body)
-			if got.status != c.status || got.header.Get("x-tokenfare-output-limit") != c.announced && c.status == 200 {
-				t.Fatalf("%d, announced %q: %s", got.status, got.header.Get("x-tokenfare-output-limit"), got.body)
-			}
-			if c.status == 200 {
-				if v := h.sent()["max_completion_tokens"]; v != c.sent {
-					t.Errorf("the upstream was asked for %v, want %v", v, c.sent)
-				}
-			}
-		})
-	}
-}
-
-func limitedTo(n, choices int) string {
-	return fmt.Sprintf(`{"model":"gpt-4o-mini","stream":true,"n":%d,"max_completion_tokens":%d,"messages":[{"role":"user","content":"Hi"}]}`, choices, n)
-}
-
-// TestFitTakesWhatIsLeftNow, and what others hold is not.
-func TestFitTakesWhatIsLeftNow(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		spec := alice(t, "10000 tokens in total")
-		spec.Keys[0].Output = proxy.FitOutput
-		spec.Models = []proxy.ModelSpec{{Pattern: "*", Upstream: "up", OutputMember: "max_tokens"}}
-		v := newVirtual(t, spec, after(time.Minute, chunks("one", usage(8, 1, 9), false)))
-		var calls sync.WaitGroup
-		statuses := make([]int, 4)
-		for i := range statuses {
-			calls.Go(func() {
-				time.Sleep(time.Duration(i) * time.Second)
-				statuses[i] = v.chat(limitedTo(4000, 1)).status
-			})
-		}
-		calls.Wait()
-		asked := v.sent()
-		if diff := cmp.Diff([]int{200, 200, 200, 429}, statuses); diff != "" || len(asked) != 3 {
-			t.Fatalf("%d calls (-want +got):\n%s", len(asked), diff)
-		}
-		last := sentBody(t, asked[2])
-		if last["max_tokens"] != 10000.0-2*4008-8 || last["max_completion_tokens"] != nil {
-			t.Errorf("the last one was sent %v", last)
 		}
 	})
 }

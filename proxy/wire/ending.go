@@ -90,9 +90,18 @@ func (s *seen) chunk() []member {
 // of it. Where that is too long to be kept, there is as much of it as its beginning has.
 func (s *seen) endResponse(dst []byte, e *Ending) []byte {
 	response := []member{
-		{"id", []byte(`""`)}, {"object", []byte(`"response"`)}, {"created_at", []byte("0")}, {"status", nil}, {"error", []byte("null")},
-		{"incomplete_details", nil}, {"model", []byte(`""`)}, {"output", []byte("[]")}, {"parallel_tool_calls", []byte("true")},
-		{"tool_choice", []byte(`"auto"`)}, {"tools", []byte("[]")}, {"usage", nil},
+		{"id", []byte(`""`)},
+		{"object", []byte(`"response"`)},
+		{"created_at", []byte("0")},
+		{"status", nil},
+		{"error", []byte("null")},
+		{"incomplete_details", nil},
+		{"model", []byte(`""`)},
+		{"output", []byte("[]")},
+		{"parallel_tool_calls", []byte("true")},
+		{"tool_choice", []byte(`"auto"`)},
+		{"tools", []byte("[]")},
+		{"usage", nil},
 	}
 	for _, m := range s.response() {
 		response = withMember(response, m.name, m.value)
@@ -107,8 +116,10 @@ func (s *seen) endResponse(dst []byte, e *Ending) []byte {
 	response = withMember(response, "tokenfare", e.mark())
 	const kind = "response.incomplete"
 	return appendEvent(dst, kind, []member{
-		{"type", []byte(strconv.Quote(kind))}, {"sequence_number", strconv.AppendInt(nil, s.sequence+1, 10)},
-		{"response", object(response)}, {"tokenfare", e.mark()},
+		{"type", []byte(strconv.Quote(kind))},
+		{"sequence_number", strconv.AppendInt(nil, s.sequence+1, 10)},
+		{"response", object(response)},
+		{"tokenfare", e.mark()},
 	})
 }
 
