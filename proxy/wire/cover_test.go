@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/tokenfare/tokenfare/cost"
 )
 
 // purse pays for so many words.
@@ -177,8 +179,7 @@ func TestEndingOfAStreamWithSeveralChoices(t *testing.T) {
 		chunk(`{"index":0,"delta":{"content":"a"},"finish_reason":null},{"index":1,"delta":{"content":" b"},"finish_reason": null}`) +
 		chunk(`{"index":1,"delta":{"content":"\"finish_reason\":\"stop\""},"finish_reason":null}`) +
 		chunk(`{"index":0,"delta":{},"finish_reason" : "stop"}`) + chunk(`{"index":2,"delta":{"content":" c d e"},"finish_reason":null}`)
-	p := &purse{left: 4, end: &Ending{Budget: "key ä: $5", Choices: 3, Asked: true}}
-	p.end.(*Ending).Usage.Input, p.end.(*Ending).Usage.Output = 9, 4
+	p := &purse{left: 4, end: &Ending{Budget: "key ä: $5", Choices: 3, Asked: true, Usage: cost.Usage{Input: 9, Output: 4}}}
 	got, err := paid(t, p, AnswerOptions{}, strings.NewReader(stream))
 	const head = `data: {"id":"x","object":"chat.completion.chunk","created":7,"model":"m","service_tier":"flex","system_fingerprint":"f","choices":[`
 	last := func(index string) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/tokenfare/tokenfare/cost"
@@ -38,7 +39,7 @@ func (s *seen) end(dst []byte, e *Ending) []byte {
 func (s *seen) endChoices(dst []byte, e *Ending) []byte {
 	chunk := s.chunk()
 	end := func(choices string) {
-		last := append(chunk[:len(chunk):len(chunk)], member{"choices", []byte(choices)})
+		last := append(slices.Clone(chunk), member{"choices", []byte(choices)})
 		if e.Asked {
 			last = append(last, member{"usage", []byte("null")})
 		}
