@@ -134,7 +134,7 @@ func TestOutputMember(t *testing.T) {
 		Upstream: up.URL, Limits: []string{"10000 tokens in total"},
 		Models: "  \"gpt-*\": { upstream: fake, output_member: max_tokens, default_output_tokens: 500, max_output_tokens: 500 }\n",
 	})
-	p.Chat(t, harness.Alice, ask(`"stream": true`)).WantOK(t)
+	p.Chat(t, harness.Alice, ask()).WantOK(t)
 	var body struct {
 		MaxTokens           *int64 `json:"max_tokens"`
 		MaxCompletionTokens *int64 `json:"max_completion_tokens"`

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -199,5 +201,51 @@ func TestADrawnStreamSurvivesAKill(t *testing.T) {
 	prompt := up.Last(t).Prompt
 	if left := p.Remaining(t, "alice"); left > 20_000-prompt-int64(seen) || left < 20_000-prompt-3*4096 {
 		t.Errorf("%d tokens left of 20000, after %d were received and at most three steps drawn", left, seen)
+	}
+}
+
+// TestParallelStreamsNeverReceiveMoreThanTheBudget: however many draw at once, what they get and what they asked is never worth
+// more than it, and no less than nearly all of it.
+func TestParallelStreamsNeverReceiveMoreThanTheBudget(t *testing.T) {
+	const streams, most = 100, 60_000
+	for _, limit := range []string{"60000 tokens in total", "60000 tokens each month", "60000 tokens in any hour", "10 tokens per day, burst 60000"} {
+		t.Run(limit, func(t *testing.T) {
+			up := fakeopenai.New(t)
+			up.Always(model, fakeopenai.Answer{Text: words(3000)})
+			p := harness.Start(t, harness.Config{
+				Upstream: up.URL, Limits: []string{limit}, More: noonHere(time.Now()),
+				Models: "  \"gpt-*\": { upstream: fake, default_output_tokens: 200 }\n",
+			})
+			var received atomic.Int64
+			var clients sync.WaitGroup
+			for range streams {
+				request := harness.Request(t, http.MethodPost, p.URL+"/v1/chat/completions", harness.Alice, ask(`"stream": true`))
+				clients.Go(func() {
+					resp, err := p.HTTP.Do(request)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					switch got := harness.Read(resp); {
+					case got.Err != nil || got.Status != http.StatusOK && got.Status != http.StatusTooManyRequests:
+						t.Errorf("status %d, %v", got.Status, got.Err)
+					case got.Status == http.StatusOK:
+						received.Add(int64(strings.Count(string(got.Body), `"content":" `)))
+						if !strings.HasSuffix(string(got.Body), "\n\ndata: [DONE]\n\n") {
+							t.Errorf("the end: %.200q", got.Body[max(0, len(got.Body)-200):])
+						}
+					}
+				})
+			}
+			clients.Wait()
+			p.WantIdle(t)
+			worth := received.Load()
+			for _, call := range up.Calls() {
+				worth += call.Prompt
+			}
+			if left := p.Remaining(t, "alice"); worth > most || left != most-worth || left > most/20 {
+				t.Errorf("%d calls were worth %d of %d, and %d are left", len(up.Calls()), worth, most, left)
+			}
+		})
 	}
 }
