@@ -43,6 +43,7 @@ func TestWaitingEnds(t *testing.T) {
 			done := make(chan reply)
 			go func() { done <- v.chatUntil(ctx, unlimited) }()
 			time.Sleep(time.Second)
+			synctest.Wait() // it has begun
 			v.server.Drain()
 			drained, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
