@@ -67,7 +67,8 @@ func (x *exchange) drawFrom(output int64) {
 func (x *exchange) cover(ctx context.Context, wait bool) (bool, error) {
 	d := x.drawing
 	if x.answer.Beyond(d.durable) == 0 {
-		return true, x.drawAhead(ctx)
+		x.drawAhead(ctx)
+		return true, nil
 	}
 	if !wait {
 		return false, nil
@@ -85,23 +86,21 @@ func (x *exchange) cover(ctx context.Context, wait bool) (bool, error) {
 
 // drawAhead draws a step if less than half of one is left. Nobody waits for it: what cannot be had now is asked for again when
 // it can, or when it is needed.
-func (x *exchange) drawAhead(ctx context.Context) error {
+func (x *exchange) drawAhead(ctx context.Context) {
 	d := x.drawing
 	if x.answer.Beyond(x.estimate.MaxOutput-d.step/2) == 0 || time.Now().Before(d.again) {
-		return nil
+		return
 	}
 	n := x.nextStep()
 	if n <= 0 {
-		return nil
+		return
 	}
-	decision, _, err := x.drawMore(ctx, n)
-	switch {
+	switch decision, _, err := x.drawMore(ctx, n); {
 	case err != nil:
 		d.again = time.Now().Add(time.Second)
 	case !decision.OK:
 		d.again = time.Now().Add(min(decision.RetryAfter, time.Hour))
 	}
-	return nil
 }
 
 // drawEnough draws until all that was said is covered. What a budget cannot give now it waits for, if that is worth it.
@@ -140,9 +139,10 @@ func (x *exchange) drawEnough(ctx context.Context) error {
 // for: less of it if more would take longer than there is patience. It names the budget that has nothing for it.
 func (x *exchange) drawSome(ctx context.Context, need int64, patience time.Duration) (wait time.Duration, short *budget, err error) {
 	d := x.drawing
-	worth, least := max(need, d.step/worthAWait), max(need, d.step/leastStep)
-	for n := max(need, x.nextStep()); ; n = max(need, n/2) {
-		crumb := n < least
+	first := max(need, x.nextStep())
+	worth, least := max(need, min(first, d.step/worthAWait)), max(need, min(first, d.step/leastStep))
+	for n := first; ; n = max(need, n/2) {
+		crumb := n < least // never the first
 		if crumb && d.crumbs == mostCrumbs {
 			return 0, short, nil
 		}
@@ -160,7 +160,7 @@ func (x *exchange) drawSome(ctx context.Context, need int64, patience time.Durat
 			}
 			return 0, nil, nil
 		case !crumb && n <= worth && decision.RetryAfter <= patience:
-			return decision.RetryAfter, nil, nil
+			return max(time.Millisecond, decision.RetryAfter), nil, nil
 		case n == need:
 			return 0, short, nil
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/tokenfare/tokenfare/proxy"
 )
 
 // TestWaitingEnds when the client leaves, when the server is closed, or when there is more. The upstream's silence that is ours
@@ -85,6 +87,20 @@ func TestWaitingEnds(t *testing.T) {
 				t.Errorf("%v after %s, %d words", got.err, got.whole, words)
 			}
 		})
+	})
+}
+
+// TestTheRestOfAModelIsWorthAWait: what a model can still say may be less than a step is ever cut to.
+func TestTheRestOfAModelIsWorthAWait(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		spec := alice(t, "60k tokens per minute")
+		spec.Models = []proxy.ModelSpec{{Pattern: "*", Upstream: "up", MaxOutput: firstStep + 100}}
+		v := newVirtual(t, spec, (&teller{words: firstStep + 100}).ServeHTTP)
+		v.spend("60k tokens per minute", 60_000-8-firstStep)
+		got := v.chat(unlimited)
+		if got.err != nil || got.body != strings.Repeat(word, firstStep+100)+properEnd || got.whole < 100*time.Millisecond {
+			t.Errorf("%v after %s; the end: %.300q", got.err, got.whole, got.body[max(0, len(got.body)-300):])
+		}
 	})
 }
 
