@@ -60,7 +60,7 @@ func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) erro
 // resolve finds where the model's calls go and whether this caller may make them.
 func (x *exchange) resolve(request *wire.Request) error {
 	x.model, x.stream, x.prompt, x.member = request.Model, request.Stream, request.PromptMember, request.OutputMember
-	x.choices, x.least = max(1, request.Cost.Choices), request.LeastLimit
+	x.choices, x.least, x.asked = max(1, request.Cost.Choices), request.LeastLimit, request.IncludeUsage
 	x.route = x.policy.route(request.Model)
 	if x.route == nil || !x.caller.mayUse(request.Model) {
 		return &wire.Error{
@@ -153,18 +153,14 @@ func (x *exchange) draw(budgets []*budget) {
 // of the provider's tools, where the call does not say how many.
 func (x *exchange) reserve(ctx context.Context, limited bool) error {
 	counted := x.countedDraws()
-	bounds := []int64{x.estimate.MaxOutput}
-	if !limited {
-		fit, err := x.outputBounds(ctx, counted)
-		if err != nil {
-			return err
-		}
-		bounds = fit
+	bounds, err := x.bounds(ctx, counted, limited)
+	if err != nil {
+		return err
 	}
 	if err := x.fits(bounds[len(bounds)-1]); err != nil {
 		return err
 	}
-	began := time.Now()
+	asked, began := x.estimate.MaxOutput, time.Now()
 	x.id = x.server.ids.Next() // anew: it dates what is charged
 	x.rec.id = x.id
 	if x.mayRunLess {
@@ -190,9 +186,18 @@ func (x *exchange) reserve(ctx context.Context, limited bool) error {
 			return x.watch(ctx)
 		}
 	}
+	if limited && x.inserts && x.refits < fitTries { // others have taken what was left
+		x.refits++
+		x.estimate.MaxOutput = asked
+		return x.reserve(ctx, limited)
+	}
 	x.draws, x.fresh = counted, true
 	x.server.metrics.refusedBy(counted.budgets[decision.Refused], decision.Source, time.Since(began))
-	return x.refuse(ctx, decision)
+	err = x.refuse(ctx, decision)
+	if x.refused != nil {
+		x.refused.estimate.MaxOutput = asked
+	}
+	return err
 }
 
 // size settles on an output bound for the whole call.

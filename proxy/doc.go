@@ -7,6 +7,7 @@
 //	auth.go     bearer token -> caller
 //	admit.go    read the body, estimate, reserve; or refuse
 //	forward.go  send it upstream and relay the answer, bytes untouched
+//	draw.go     what a stream without an output limit takes as it goes
 //	settle.go   where every exchange ends, once; the table of endings
 //	refuse.go   429 and every other error, in OpenAI's shape
 //	usage.go    what a caller has left

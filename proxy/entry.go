@@ -71,7 +71,7 @@ func (x *exchange) record(r *http.Request) {
 func (x *exchange) charges(settled, observed []int64) []ledger.Charge {
 	list := make([]ledger.Charge, 0, len(x.draws.budgets)+len(x.observed.budgets))
 	for i, b := range x.draws.budgets {
-		c := ledger.Charge{Budget: b.entry, N: x.draws.charges[i].N}
+		c := ledger.Charge{Budget: b.entry, N: x.draws.first(i)}
 		if settled != nil {
 			c.N, c.Late = min(settled[i], c.N), max(0, settled[i]-c.N)
 		}

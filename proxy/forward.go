@@ -112,7 +112,8 @@ func rewrite(p *httputil.ProxyRequest) {
 func (x *exchange) receive(resp *http.Response) error {
 	x.status = resp.StatusCode
 	x.body.release()
-	resp.Body = &idleBody{ReadCloser: resp.Body, limit: x.server.options.IdleTimeout, cancel: x.cancel}
+	x.idle = &idleBody{ReadCloser: resp.Body, limit: x.server.options.IdleTimeout, cancel: x.cancel}
+	resp.Body = x.idle
 	header := resp.Header
 	resp.Header = pick(header, returned)
 	for name, values := range resp.Header {
@@ -148,9 +149,14 @@ func (x *exchange) receive(resp *http.Response) error {
 	}
 	how.Withhold = sse && x.withhold
 	how.Count = func(text string) int64 { return x.server.options.Estimator.Count(x.facts, text) }
+	if sse && x.drawing != nil && !x.unreadable {
+		how.Most = x.facts.Ratio.Of
+		how.Cover = func(wait bool) (bool, error) { return x.cover(resp.Request.Context(), wait) }
+		x.drawing.covers, x.drawing.durable = true, x.estimate.MaxOutput
+	}
 	x.answer = wire.NewAnswer(x.notice(resp.Body, sse), how)
-	if sse && x.withhold {
-		resp.Header.Del("Content-Length") // what is withheld is missing from it
+	if sse && (x.withhold || how.Cover != nil) {
+		resp.Header.Del("Content-Length") // it does not count what is withheld, or written by us
 		resp.ContentLength = -1
 	}
 	if !sse && resp.ContentLength >= 0 && resp.ContentLength <= readAhead {
@@ -315,6 +321,13 @@ func (b *idleBody) Read(p []byte) (int, error) {
 		}
 	}
 	return n, err
+}
+
+// pause lets the upstream be silent until it is read again.
+func (b *idleBody) pause() {
+	if b.timer != nil {
+		b.timer.Stop()
+	}
 }
 
 func (b *idleBody) Close() error {

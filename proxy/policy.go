@@ -46,6 +46,7 @@ type caller struct {
 	groups    string    // those it is in, directly or through others, sorted, with commas between them
 	budgets   []*budget // its own, then its groups'
 	tooLongAs string
+	output    Output
 	bodies    *bodyGate // request bodies in memory
 }
 
@@ -185,7 +186,7 @@ func members(g GroupSpec, byName map[string]GroupSpec, seen map[string]bool) []s
 func (b *policyBuilder) callers(specs []KeySpec, pools map[string][]*budget, groups map[string][]string, now time.Time) {
 	for _, s := range specs {
 		c := &caller{
-			name: s.Name, disabled: s.Disabled, expires: s.Expires, models: s.Models, tooLongAs: s.TooLongAs,
+			name: s.Name, disabled: s.Disabled, expires: s.Expires, models: s.Models, tooLongAs: s.TooLongAs, output: s.Output,
 			budgets: b.budgets(keyOwner(s.Name), s.Limits), bodies: new(bodyGate),
 		}
 		b.raise(s, c.budgets, now)

@@ -103,6 +103,7 @@ func TestEveryEndingHasOneEndRow(t *testing.T) {
 		{"silent", streamed, silent, "broken_stream", ledger.Counted, 200, nil},
 		{"a panic of ours", streamed, chunks(three, "", false), "broken_stream", ledger.Counted, 200, func(s *settings) { s.front = broken }},
 		{"a panic of ours after all was read", hi, answerWith(200, plainAnswer(9, 4)), "complete", ledger.Reported, 200, func(s *settings) { s.front = broken }},
+		{"no more than one call may have", unlimited, (&teller{words: 95_000}).ServeHTTP, "ended_budget", ledger.Counted, 200, nil},
 		{"cut, reasoning", reasoning, chunks(three, "", true), "broken", ledger.Unreported, 200, nil},
 		{"pictures, not reported", picture, answerWith(200, `{"created":1,"data":[{"b64_json":""}]}`), "complete_uncountable", ledger.Unreported, 200, nil},
 		{"plain, not JSON", hi, answerWith(200, `<html>`), "broken", ledger.Unreported, 200, nil},
@@ -202,7 +203,11 @@ func (v *virtual) costsWhatItsPriceSays(x ledger.Exchange) {
 	}
 	want := price.Cost(x.End.Usage)
 	if x.End.Basis == ledger.Unreported || x.End.Basis == ledger.Distrusted {
-		want = max(want, x.Begin.Reserved)
+		reserved := x.Begin.Reserved
+		for _, d := range x.Draws {
+			reserved += d.Reserved
+		}
+		want = max(want, reserved)
 	}
 	if x.End.Cost != want {
 		v.t.Errorf("%+v costs %s by its price, and the row says %s", x.End.Usage, want, x.End.Cost)

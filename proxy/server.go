@@ -35,6 +35,7 @@ type Options struct {
 	BodyTimeout  time.Duration         // for a body to arrive, besides a second for each 64 KiB; zero means a minute
 	StrayTimeout time.Duration         // for a body that nobody wants to read; zero means ten seconds
 	IdleTimeout  time.Duration         // between two bytes of an answer, from the upstream or to the client; zero means ten minutes
+	DrawTimeout  time.Duration         // for a budget to refill that an answer without an output limit draws on; zero means 30 seconds
 }
 
 // Server serves the OpenAI API to callers. It is an http.Handler, safe for concurrent use.
@@ -77,6 +78,7 @@ func New(o Options, p *Policy) (*Server, error) {
 	o.BodyTimeout = orDefault(o.BodyTimeout, time.Minute)
 	o.StrayTimeout = orDefault(o.StrayTimeout, 10*time.Second)
 	o.IdleTimeout = orDefault(o.IdleTimeout, 10*time.Minute)
+	o.DrawTimeout = orDefault(o.DrawTimeout, 30*time.Second)
 	s := &Server{options: o, wall: time.Now, counting: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 	s.owners.writer = o.Ledger
 	if o.Ledger != nil {

@@ -50,7 +50,11 @@ type facts struct {
 	reported  bool
 	credible  bool // a reported usage is possible at all
 	complete  bool // the answer came to its own end
+	ended     bool // by a budget that had nothing left for more of it
 }
+
+// endedBudget is the ending of an answer that a budget has ended, whatever it is charged.
+const endedBudget = "ended_budget"
 
 // endings is the table: the first row that fits says what is charged. It is printed in the README.
 var endings = []struct {
@@ -62,6 +66,8 @@ var endings = []struct {
 	{"never_connected", func(f facts) bool { return f.status == 0 && !f.written }, chargeNothing},
 	{"upstream_error", func(f facts) bool { return f.status >= 300 }, chargeNothing},
 	{"no_status", func(f facts) bool { return f.status == 0 }, chargeReserved},
+	{endedBudget, func(f facts) bool { return f.ended && !f.reasoning }, chargeCounted},
+	{endedBudget, func(f facts) bool { return f.ended }, chargeReserved},
 	{"incredible_usage", func(f facts) bool { return f.reported && !f.credible }, chargeLarger},
 	{"complete", func(f facts) bool { return f.reported && f.complete }, chargeReported},
 	{"complete_unreported", func(f facts) bool { return f.complete && !f.unseen }, chargeCounted},
@@ -138,13 +144,17 @@ func (x *exchange) judge(why cause, report wire.Report) outcome {
 		reported: report.Reported || report.Invalid,
 		credible: x.credible(report),
 		complete: why == endedAnswer && report.Complete && report.Err == nil,
+		ended:    x.endedByBudget() != nil,
+	}
+	if f.ended || report.Counted > 0 {
+		report.Counted = x.counted()
 	}
 	for _, row := range endings {
 		if !row.when(f) {
 			continue
 		}
 		if row.then == chargeLarger {
-			report.Counted = x.answer.Counted() // not counted as long as the usage is believed
+			report.Counted = x.counted() // not counted as long as the usage is believed
 		}
 		return x.charged(row.name, row.then, report)
 	}

@@ -32,6 +32,7 @@ type KeySpec struct {
 	Expires   time.Time     // zero means never
 	Disabled  bool
 	TooLongAs string // error code for prompts that can never fit; empty means request_exceeds_budget
+	Output    Output // what is done about output limits
 }
 
 // GroupSpec is a pool whose budgets are charged together with each member's own.

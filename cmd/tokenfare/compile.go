@@ -31,7 +31,7 @@ func (c *Config) compile() (proxy.Spec, []string, error) {
 	}
 	for _, k := range c.Keys {
 		spec.Keys = append(spec.Keys, proxy.KeySpec{
-			Name: k.Name, Hashes: k.Hashes, Limits: c.limitsOf(k), Extra: k.Extra, Models: k.Models, Expires: k.Expires, Disabled: k.Disabled, TooLongAs: k.TooLongAs,
+			Name: k.Name, Hashes: k.Hashes, Limits: c.limitsOf(k), Extra: k.Extra, Models: k.Models, Expires: k.Expires, Disabled: k.Disabled, TooLongAs: k.TooLongAs, Output: k.Output,
 		})
 	}
 	for _, g := range c.Groups {

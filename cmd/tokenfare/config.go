@@ -66,10 +66,12 @@ type StoreConfig struct {
 	URL string // "memory"
 }
 
-// TimeoutsConfig holds the times after which the proxy gives up waiting. None of them cuts a stream that is alive.
+// TimeoutsConfig holds the times after which the proxy gives up waiting. Only draw cuts a stream that is
+// alive: one that a budget has nothing left for.
 type TimeoutsConfig struct {
 	Headers       time.Duration // for the upstream's response headers: reasoning models think long
 	Idle          time.Duration // for the next byte of a response
+	Draw          time.Duration // for a budget to refill that a streamed answer draws on
 	Drain         time.Duration // for running calls to end at shutdown
 	RequestHeader time.Duration // for a caller's request header
 	RequestBody   time.Duration // for a caller's request body, over and above an allowance for its size
@@ -130,6 +132,7 @@ type KeyConfig struct {
 	Expires   time.Time     // zero: never
 	Disabled  bool
 	TooLongAs string // "" or "context_length_exceeded"
+	Output    proxy.Output
 
 	at, planAt place
 	hashesAt   []place
@@ -160,6 +163,7 @@ func defaultConfig() *Config {
 		Timeouts: TimeoutsConfig{
 			Headers:       20 * time.Minute,
 			Idle:          10 * time.Minute,
+			Draw:          30 * time.Second,
 			Drain:         10 * time.Minute,
 			RequestHeader: 10 * time.Second,
 			RequestBody:   60 * time.Second,

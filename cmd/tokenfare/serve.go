@@ -190,6 +190,7 @@ func (a *app) open(ctx context.Context) (err error) {
 		Limiter: a.limiter, Estimator: estimator, Ledger: a.books.ledger(), Registry: a.registry, Log: a.log,
 		MaxBody: a.config.MaxBody, MaxBuffered: a.config.MaxBuffered,
 		BodyTimeout: a.config.Timeouts.RequestBody, StrayTimeout: a.config.Timeouts.RequestHeader, IdleTimeout: a.config.Timeouts.Idle,
+		DrawTimeout: a.config.Timeouts.Draw,
 	}, policy)
 	if err != nil {
 		return err

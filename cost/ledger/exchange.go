@@ -22,7 +22,7 @@ type Budget struct{ Name, Unit string }
 type Charge struct {
 	Budget Budget
 	N      int64 // dated to the exchange's beginning: what is reserved, and of what was used no more than that
-	Late   int64 // dated to its end: what was used beyond N; for a budget that only observes, all of it
+	Late   int64 // dated to its end: what was drawn, or used beyond N; for a budget that only observes, all of it
 }
 
 // Begin is the row with which an exchange begins. Its ID was made when the reservation was.
