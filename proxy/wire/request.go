@@ -28,14 +28,15 @@ type Request struct {
 	LeastLimit   int64        // the smallest output limit that the endpoint takes
 	MustLimit    int64        // the output limit that holds where none is given, and must be written so that it does; 0: none
 
-	body     []byte
-	form     bool // body is a form
-	open     int  // just behind the body's opening brace
-	model    span
-	options  optionsSpan
-	members  [2]string    // the members that may give an output limit, the current one first; empty: there is none
-	limits   [2]limitSpan // in the order of members
-	mostRuns limitSpan    // max_tool_calls
+	body      []byte
+	form      bool   // body is a form
+	delimiter string // what stands before each of a form's fields
+	open      int    // just behind the body's opening brace
+	model     span
+	options   optionsSpan
+	members   [2]string    // the members that may give an output limit, the current one first; empty: there is none
+	limits    [2]limitSpan // in the order of members
+	mostRuns  limitSpan    // max_tool_calls
 }
 
 // A limitSpan says where a limit stands in the body.
