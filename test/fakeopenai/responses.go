@@ -1,12 +1,19 @@
 package fakeopenai
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 )
 
 func (s *Server) readResponses(c *Call) {
 	c.Prompt = 3 + s.textTokens(c.asked.Input, c.asked.Instructions)
+	var items []json.RawMessage
+	if json.Unmarshal(c.asked.Input, &items) == nil {
+		c.Prompt += 3 * int64(len(items))
+	} else {
+		c.Prompt += 3 + s.Tokens("user") // it is short for a message
+	}
 	if c.asked.MaxOutputTokens != nil {
 		c.Limited, c.Output = true, *c.asked.MaxOutputTokens
 	}
