@@ -57,6 +57,7 @@ type exchange struct {
 	// forward
 	cancel     context.CancelCauseFunc
 	sent       sentState
+	takesGzip  bool   // the client can read an answer that is compressed
 	unreadable bool   // the answer is compressed, or not framed as the stream it should be: nothing in it can be counted
 	upstreamID string // the upstream's own request id
 	failure    error  // what the client is to be told instead of an answer

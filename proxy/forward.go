@@ -41,6 +41,7 @@ func (s *Server) forward(x *exchange, w http.ResponseWriter, r *http.Request) er
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	x.cancel = cancel
+	x.takesGzip = takesGzip(r.Header)
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(info httptrace.WroteRequestInfo) {
@@ -144,10 +145,8 @@ func (x *exchange) receive(resp *http.Response) error {
 	how := framing(x.endpoint, header)
 	sse := how.Stream
 	x.unreadable = x.stream && !sse // text that is not framed as it should be cannot be told from its frame
-	if encoding := header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
-		x.unreadable = true // compressed although we asked it not to: it passes, but nothing in it can be counted
-	}
 	how.Withhold = sse && x.withhold
+	x.unpack(resp, &how)
 	how.Count = func(text string) int64 { return x.server.options.Estimator.Count(x.facts, text) }
 	if sse && x.drawing != nil && !x.unreadable {
 		how.Most = x.facts.Ratio.Of
@@ -210,6 +209,9 @@ func (x *exchange) settleAhead(resp *http.Response) error {
 
 // passError relays an upstream's error answer with the upstream's key taken out of its text.
 func (x *exchange) passError(resp *http.Response) error {
+	if isGzip(resp.Header) {
+		unpacked(resp)
+	}
 	body, err := readError(resp, x.route.upstream.Upstream)
 	if err != nil {
 		return err

@@ -19,9 +19,12 @@ func (n noticed) Read(p []byte) (int, error) {
 	return k, err
 }
 
+// notices reports whether the provider stores something of the answer.
+func (x *exchange) notices() bool { return x.stores || x.claimed.conversation != "" }
+
 // notice looks out for the ids of what the provider stores of an answer.
 func (x *exchange) notice(body io.ReadCloser, stream bool) io.ReadCloser {
-	if !x.stores && x.claimed.conversation == "" {
+	if !x.notices() {
 		return body
 	}
 	x.made = wire.NewMade(x.endpoint, stream)

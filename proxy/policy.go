@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -109,7 +110,13 @@ func (b *policyBuilder) problem(format string, args ...any) {
 
 func (b *policyBuilder) upstreams(specs []UpstreamSpec) {
 	for _, s := range specs {
-		u, err := upstream.New(upstream.Options{Name: s.Name, URL: s.URL, Key: s.Key, CAFile: s.CAFile, HeaderTimeout: s.HeaderTimeout, Dial: s.Dial})
+		query := url.Values{}
+		for name, value := range s.Query {
+			query.Set(name, value)
+		}
+		u, err := upstream.New(upstream.Options{
+			Name: s.Name, URL: s.URL, Key: s.Key, Auth: s.Auth, Query: query, CAFile: s.CAFile, HeaderTimeout: s.HeaderTimeout, Dial: s.Dial,
+		})
 		if err != nil {
 			b.problems = append(b.problems, err)
 			continue

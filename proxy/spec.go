@@ -78,10 +78,12 @@ const (
 // UpstreamSpec is one OpenAI-compatible server.
 type UpstreamSpec struct {
 	Name   string
-	URL    string // base URL as an SDK would be given it, for example https://api.openai.com/v1
-	Key    string // empty for servers that want none
-	CAFile string // extra roots in PEM; empty means the system's
-	Usage  string // "inject" (default) asks streams for their usage, "never" leaves stream_options alone
+	URL    string            // base URL as an SDK would be given it, for example https://api.openai.com/v1
+	Key    string            // empty for servers that want none
+	Auth   string            // where the key is sent: "bearer" (default) in Authorization, "api-key" in a header of that name
+	Query  map[string]string // sent with every request
+	CAFile string            // extra roots in PEM; empty means the system's
+	Usage  string            // "inject" (default) asks streams for their usage, "never" leaves stream_options alone
 	Limits []limit.Limit
 	Region string    // "eu" or "us" where data stays there and calls cost more for it; empty: neither
 	Tier   cost.Tier // the service tier that calls get which ask for none, if the account has set one; Unstated: the standard one

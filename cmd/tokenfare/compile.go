@@ -43,7 +43,7 @@ func (c *Config) compile() (proxy.Spec, []string, error) {
 // spec says an upstream in the proxy's terms.
 func (u UpstreamConfig) spec(headerTimeout time.Duration) proxy.UpstreamSpec {
 	return proxy.UpstreamSpec{
-		Name: u.Name, URL: u.URL, Key: u.Key, CAFile: u.CAFile, Usage: u.Usage, Limits: u.Limits, Region: u.Region, Tier: u.Tier,
+		Name: u.Name, URL: u.URL, Key: u.Key, Auth: u.Auth, Query: u.Query, CAFile: u.CAFile, Usage: u.Usage, Limits: u.Limits, Region: u.Region, Tier: u.Tier,
 		HeaderTimeout: headerTimeout,
 	}
 }

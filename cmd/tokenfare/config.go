@@ -81,10 +81,12 @@ type TimeoutsConfig struct {
 // UpstreamConfig is one provider and one account there.
 type UpstreamConfig struct {
 	Name   string
-	URL    string // base, such as https://api.openai.com/v1
-	Key    string // empty: the upstream wants none
-	CAFile string // path; empty: the system's roots
-	Usage  string // "inject" or "never"
+	URL    string            // base, such as https://api.openai.com/v1
+	Key    string            // empty: the upstream wants none
+	Auth   string            // "", "bearer" or "api-key": how the key is sent
+	Query  map[string]string // sent with every request
+	CAFile string            // path; empty: the system's roots
+	Usage  string            // "inject" or "never"
 	Limits []limit.Limit
 	Region string    // "", "eu" or "us"
 	Tier   cost.Tier // of calls that ask for none

@@ -87,7 +87,7 @@ help: |
 include: [keys.d/*.yaml, "none-of-these-*.yaml"]
 upstreams:
   openai: { url: "https://example.com/v1/", key_file: openai.key, usage: never, limits: 5 requests per second }
-  other: { url: "http://localhost:1" }
+  other: { url: "http://localhost:1", auth: api-key, query: { api-version: preview } }
 models:
   fast: { upstream: other, model: big, counts_as: gpt-5, output_member: max_tokens, default_output_tokens: 8k, max_output_tokens: 16_000,
     context_tokens: 1m, image_tokens: 85, ratio: 1.2, reasoning: true, price: { input: $1.25, cached_input: 0.125, cache_write: $1.5, output: $10 },
@@ -131,7 +131,7 @@ max_buffered: 1.5GB
 		Zone: zone, Help: "Ask us.",
 		Upstreams: []proxy.UpstreamSpec{
 			{Name: "openai", URL: "https://example.com/v1", Key: "sk-from-a-file", Usage: "never", Limits: []limit.Limit{sentence("5 requests per second")}, HeaderTimeout: time.Minute},
-			{Name: "other", URL: "http://localhost:1", Usage: "inject", HeaderTimeout: time.Minute},
+			{Name: "other", URL: "http://localhost:1", Auth: "api-key", Query: map[string]string{"api-version": "preview"}, Usage: "inject", HeaderTimeout: time.Minute},
 		},
 		Models: []proxy.ModelSpec{
 			{

@@ -24,6 +24,8 @@ func (d *decoder) shape(n *yaml.Node, what string) string {
 		return "write price: { input: $0.25, output: $2 }, in dollars per million tokens"
 	case strings.HasSuffix(what, "'s tools"):
 		return "write tools: { web_search: $0.01, code_interpreter: { session: $0.03 } }, in dollars for one"
+	case strings.HasSuffix(what, "'s query"):
+		return "write query: { api-version: preview }"
 	case kind == "upstreams":
 		return write(what, "{ openai: "+upstream+" }")
 	case kind == "upstream" && strings.Contains(given, "://"):

@@ -18,6 +18,8 @@ func (c *Config) decodeUpstreams(d *decoder, n *yaml.Node) {
 			{"url", func(v *yaml.Node) { u.URL = d.url(v, what) }},
 			{"key", func(v *yaml.Node) { d.oneKey(v, u.Key, what); u.Key = d.secret(v, what+"'s key") }},
 			{"key_file", func(v *yaml.Node) { d.oneKey(v, u.Key, what); u.Key = d.secretFile(v, what+"'s key_file") }},
+			{"auth", func(v *yaml.Node) { u.Auth = d.choice(v, what+"'s auth", "bearer", "api-key") }},
+			{"query", func(v *yaml.Node) { u.Query = d.query(v, what) }},
 			{"ca_file", func(v *yaml.Node) { u.CAFile = d.certificates(v, what+"'s ca_file") }},
 			{"usage", func(v *yaml.Node) { set(&u.Usage, d.choice(v, what+"'s usage", "inject", "never")) }},
 			{"region", func(v *yaml.Node) { u.Region = d.choice(v, what+"'s region", "eu", "us") }},
@@ -37,6 +39,22 @@ func (d *decoder) oneKey(v *yaml.Node, already, what string) {
 	if already != "" {
 		d.problem(v, "keep one of the two", "%s has both key and key_file", what)
 	}
+}
+
+// query reads what is sent in the query of every request. A key has its own member, which is kept secret.
+func (d *decoder) query(n *yaml.Node, what string) map[string]string {
+	out := map[string]string{}
+	d.entries(n, what+"'s query", func(k, v *yaml.Node) {
+		if secretName.MatchString(k.Value) {
+			d.hide(v)
+			d.problem(k, "give the key as `key:` or `key_file:`, and say with `auth:` how it is sent", "%s's query holds a key", what)
+			return
+		}
+		if s, ok := d.text(v, what+"'s "+k.Value); ok {
+			out[k.Value] = s
+		}
+	})
+	return out
 }
 
 // url reads the base address of an upstream, as an SDK would be given it.
@@ -77,7 +95,7 @@ func baseURL(s string) (msg, fix string) {
 	case azure || strings.HasPrefix(path, "openai/deployments/"):
 		return "is not that of Azure's v1 API", "write " + u.Scheme + "://" + u.Host + "/openai/v1, and name the deployment as the model"
 	case u.RawQuery != "" || u.Fragment != "" || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "#"):
-		return "has a query or fragment, which is not sent", "write the base alone: " + u.Scheme + "://" + u.Host + u.Path
+		return "has a query or fragment, which is not sent", "write the base alone: " + u.Scheme + "://" + u.Host + u.Path + "; what every request is to carry stands under query:, as in query: { api-version: preview }"
 	case strings.HasSuffix(path, "chat/completions"):
 		return "names an endpoint, not the base of the API", "write the base alone: " + u.Scheme + "://" + u.Host + strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions")
 	case u.Host == "api.openai.com" && path == "":

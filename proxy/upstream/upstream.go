@@ -20,7 +20,9 @@ import (
 type Options struct {
 	Name          string
 	URL           string        // base URL, with its version path: https://api.openai.com/v1
-	Key           string        // sent as a bearer token; empty sends none
+	Key           string        // empty: no key is sent
+	Auth          string        // where the key is sent: "bearer" (default) in Authorization, "api-key" in a header of that name
+	Query         url.Values    // sent with every request, as Azure wants its api-version
 	CAFile        string        // PEM file of roots to trust besides the system's; empty means the system's alone
 	HeaderTimeout time.Duration // longest wait for the answer's headers; zero means 20 minutes, the time a reasoning model may think
 
@@ -33,6 +35,8 @@ type Upstream struct {
 	Name      string
 	base      *url.URL
 	key       string
+	auth      string
+	query     string
 	transport *http.Transport
 }
 
@@ -41,6 +45,9 @@ func New(o Options) (*Upstream, error) {
 	base, err := url.Parse(o.URL)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
 		return nil, fmt.Errorf("upstream %s: url must look like https://host/v1", o.Name)
+	}
+	if o.Auth != "" && o.Auth != "bearer" && o.Auth != "api-key" {
+		return nil, fmt.Errorf("upstream %s: auth must be bearer or api-key", o.Name)
 	}
 	base.Path = strings.TrimRight(base.Path, "/")
 	tlsConfig, err := trust(o.CAFile)
@@ -54,9 +61,11 @@ func New(o Options) (*Upstream, error) {
 		o.Dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	}
 	return &Upstream{
-		Name: o.Name,
-		base: base,
-		key:  o.Key,
+		Name:  o.Name,
+		base:  base,
+		key:   o.Key,
+		auth:  o.Auth,
+		query: o.Query.Encode(),
 		transport: &http.Transport{
 			Proxy:                 http.ProxyFromEnvironment,
 			DialContext:           o.Dial,
@@ -103,12 +112,17 @@ func trust(caFile string) (*tls.Config, error) {
 func (u *Upstream) Endpoint(path string) *url.URL {
 	e := *u.base
 	e.Path += path
+	e.RawQuery = u.query
 	return &e
 }
 
 // Authorize puts the upstream's own key, if it has one, into h.
 func (u *Upstream) Authorize(h http.Header) {
-	if u.key != "" {
+	switch {
+	case u.key == "":
+	case u.auth == "api-key":
+		h.Set("Api-Key", u.key)
+	default:
 		h.Set("Authorization", "Bearer "+u.key)
 	}
 }

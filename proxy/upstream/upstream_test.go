@@ -2,6 +2,7 @@ package upstream_test
 
 import (
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,7 @@ func TestNewNamesTheWrongOption(t *testing.T) {
 		{upstream.Options{Name: "up"}, "url must look like"},
 		{upstream.Options{Name: "up", URL: "ftp://host/v1"}, "url must look like"},
 		{upstream.Options{Name: "up", URL: "host/v1"}, "url must look like"},
+		{upstream.Options{Name: "up", URL: "http://host/v1", Auth: "basic"}, "auth must be bearer or api-key"},
 		{upstream.Options{Name: "up", URL: "http://host/v1", CAFile: "/nowhere.pem"}, "ca_file"},
 		{upstream.Options{Name: "up", URL: "http://host/v1", CAFile: empty}, "no PEM certificate"},
 	} {
@@ -55,5 +57,22 @@ func TestEndpointKeyAndRedaction(t *testing.T) {
 	keyless.Authorize(h)
 	if len(h) != 0 || string(keyless.Redact([]byte("text"))) != "text" {
 		t.Errorf("a server without a key is sent %v", h)
+	}
+}
+
+func TestKeyInAHeaderOfItsOwn(t *testing.T) {
+	u, err := upstream.New(upstream.Options{
+		Name: "up", URL: "https://host/openai/v1", Key: "secret", Auth: "api-key", Query: url.Values{"api-version": {"2026-01 & later"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := http.Header{}
+	u.Authorize(h)
+	if h.Get("Api-Key") != "secret" || h.Get("Authorization") != "" {
+		t.Errorf("the key is sent as %v", h)
+	}
+	if got := u.Endpoint("/models").String(); got != "https://host/openai/v1/models?api-version=2026-01+%26+later" {
+		t.Errorf("endpoint %s", got)
 	}
 }

@@ -23,6 +23,7 @@ const maxFields = 128
 type form struct {
 	shape  *shape
 	prompt string                                                // the field that must be there
+	model  string                                                // the model that is meant where none is named; empty: one must be named
 	file   func(f *formReader, name string, content []byte) bool // takes a file; false: there is none of that name
 	field  func(f *formReader, name, value string) (bool, error) // takes another field; false: none of that name
 	end    func(f *formReader)                                   // sets what hangs on several fields
@@ -34,11 +35,11 @@ func readForm(form *form, contentType string, body []byte) (*Request, error) {
 	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
 		return nil, badRequest(CodeInvalidForm, "", "The body must be a form: send it as multipart/form-data with a boundary.")
 	}
-	req := &Request{PromptMember: form.prompt, LeastLimit: 1, body: body, form: true}
+	req := &Request{PromptMember: form.prompt, LeastLimit: 1, body: body, form: true, delimiter: "--" + params["boundary"]}
 	req.Cost.Choices, req.Cost.HasMaxOutput = 1, true
 	f := &formReader{
 		parts:     multipart.NewReader(bytes.NewReader(body), params["boundary"]),
-		delimiter: []byte("--" + params["boundary"]), body: body, form: form, req: req, seen: map[string]bool{},
+		delimiter: []byte(req.delimiter), body: body, form: form, req: req, seen: map[string]bool{},
 	}
 	for {
 		more, err := f.next()
@@ -48,6 +49,9 @@ func readForm(form *form, contentType string, body []byte) (*Request, error) {
 		if !more {
 			break
 		}
+	}
+	if req.Model == "" {
+		req.Model = form.model
 	}
 	switch {
 	case req.Model == "":

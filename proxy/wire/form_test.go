@@ -103,6 +103,25 @@ func TestReadForms(t *testing.T) {
 	}
 }
 
+// OpenAI makes variations with one model only, so go-openai names none.
+func TestReadFormWithoutAModel(t *testing.T) {
+	contentType, body := aForm(t, "image", "@"+aPicture)
+	req, err := Read(PictureVariants, contentType, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if req.Model != "dall-e-2" || req.Cost.Model != "dall-e-2" {
+		t.Errorf("the model is %q, and %q is charged", req.Model, req.Cost.Model)
+	}
+	if got := req.Edit(Edits{Model: "dall-e-2"}); string(got) != string(body) {
+		t.Errorf("the form changed to %q", got)
+	}
+	named, err := Read(PictureVariants, contentType, req.Edit(Edits{Model: "another"}))
+	if err != nil || named.Model != "another" || len(named.Cost.Images) != 1 {
+		t.Errorf("with another model's name in it the form reads %+v, %v", named, err)
+	}
+}
+
 func TestReadFormRefuses(t *testing.T) {
 	contentType, whole := aForm(t, "model", "m", "file", "@abc")
 	changed := func(old, now string) string {

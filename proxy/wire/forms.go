@@ -10,8 +10,8 @@ import (
 var forms = map[Endpoint]*form{
 	Transcriptions:  recordingForm,
 	Translations:    recordingForm,
-	PictureEdits:    pictureForm("prompt"),
-	PictureVariants: pictureForm("image"),
+	PictureEdits:    pictureForm("prompt", ""),
+	PictureVariants: pictureForm("image", "dall-e-2"), // OpenAI's API reference: there is no other that makes them
 }
 
 // recordingForm is for what is said in a recording.
@@ -46,11 +46,11 @@ var recordingForm = &form{
 }
 
 // pictureForm is for pictures to be made from others.
-func pictureForm(prompt string) *form {
+func pictureForm(prompt, model string) *form {
 	return &form{
 		shape: newShape("image", "image[]", "mask", "model", "prompt", "n", "size", "quality", "background", "input_fidelity",
 			"moderation", "output_format", "output_compression", "partial_images", "response_format", "stream", "style", "user"),
-		prompt: prompt,
+		prompt: prompt, model: model,
 		file: func(f *formReader, name string, content []byte) bool {
 			known := name == "image" || name == "image[]" || name == "mask"
 			if known {

@@ -30,16 +30,17 @@ type Request struct {
 	Refs         []Ref        // to what the provider stores, in the order they are there
 	Stores       bool         // the provider is to store the answer
 
-	body     []byte
-	form     bool // body is a form
-	open     int  // just behind the body's opening brace
-	model    span
-	options  optionsSpan
-	members  [2]string    // the members that may give an output limit, the current one first; empty: there is none
-	limits   [2]limitSpan // in the order of members
-	mostRuns limitSpan    // max_tool_calls
-	runs     bool         // the endpoint knows that
-	store    storeSpan
+	body      []byte
+	form      bool   // body is a form
+	delimiter string // what stands before each of a form's fields
+	open      int    // just behind the body's opening brace
+	model     span
+	options   optionsSpan
+	members   [2]string    // the members that may give an output limit, the current one first; empty: there is none
+	limits    [2]limitSpan // in the order of members
+	mostRuns  limitSpan    // max_tool_calls
+	runs      bool         // the endpoint knows that
+	store     storeSpan
 }
 
 // A limitSpan says where a limit stands in the body.

@@ -75,13 +75,16 @@ func (r *Request) Edit(e Edits) []byte {
 
 // spliceModel writes the model's name.
 func (r *Request) spliceModel(name string) splice {
-	if r.form {
+	switch {
+	case r.form && r.model == (span{}):
+		return splice{span{}, r.delimiter + "\r\nContent-Disposition: form-data; name=\"model\"\r\n\r\n" + name + "\r\n"}
+	case r.form:
 		return splice{r.model, name}
-	}
-	if r.model == (span{}) {
+	case r.model == (span{}):
 		return r.insert(`"model":` + quote(name))
+	default:
+		return splice{r.model, quote(name)}
 	}
-	return splice{r.model, quote(name)}
 }
 
 // spliceUsage writes include_usage: true into whatever there is of stream_options.

@@ -42,7 +42,9 @@ type Answer struct {
 	Body   string      // verbatim, instead of an answer in OpenAI's format; for errors use ErrorBody
 	Text   []string    // the pieces of text of each choice, one event each in a stream; nil means a short greeting
 	Tools  []ToolCall  // instead of text
-	Finish string      // finish_reason; "" means "stop", or "tool_calls"
+	// Reasoning is the summary of what the model thought, in pieces. The Responses API shows it; others hide it.
+	Reasoning []string
+	Finish    string // finish_reason; "" means "stop", or "tool_calls"; the Responses API is incomplete after "length", and fails after "failed"
 
 	// What it reports.
 	Report   Report
@@ -50,13 +52,15 @@ type Answer struct {
 	Usage    []string // verbatim usage objects instead of true ones; in a stream each has an event of its own
 
 	// How it is written.
-	Azure      bool          // a first event with empty choices and no usage, as Azure's content filter sends it
-	CRLF       bool          // lines end in \r\n
-	ByteByByte bool          // each byte is flushed alone
-	NoDone     bool          // the stream ends without data: [DONE]
-	Compress   bool          // the body is gzipped when the request accepts that
-	Think      time.Duration // before the status line
-	Pace       time.Duration // before each event of a stream
+	Azure      bool // a first event with empty choices and no usage, as Azure's content filter sends it
+	CRLF       bool // lines end in \r\n
+	ByteByByte bool // each byte is flushed alone
+	NoDone     bool // the stream ends without data: [DONE]
+	Compress   bool // the body is gzipped when the request accepts that
+	// CompressAnyway gzips the body of a request that asked for it as it is, as some gateways do.
+	CompressAnyway bool
+	Think          time.Duration // before the status line
+	Pace           time.Duration // before each event of a stream
 
 	// How it goes wrong.
 	Fault   Fault

@@ -15,6 +15,8 @@ type Call struct {
 	Query        string
 	Header       http.Header
 	Body         []byte
+	Fields       map[string][]string // of a form
+	Files        map[string][]byte   // of a form: what each field holds
 
 	Model        string
 	User         string // the request's user member: tests name their calls with it
@@ -25,6 +27,9 @@ type Call struct {
 	Output       int64 // output tokens asked for, all choices together; Unlimited when none was given
 	Prompt       int64 // prompt tokens by the fake's own count
 	Arrived      time.Time
+
+	asked   request
+	metered bool // it is for an endpoint that costs something
 
 	paused chan struct{} // closed when the scripted silence begins
 	ended  chan struct{} // closed when the handler is done

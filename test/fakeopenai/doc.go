@@ -1,6 +1,6 @@
 // Package fakeopenai is a scripted upstream for black-box tests. It listens on loopback, speaks OpenAI's exact format
-// for POST /v1/chat/completions (streamed and not) and GET /v1/models, and has every bad day a test can ask for:
-// error statuses, resets, half an answer, silence, floods, broken framing.
+// for every endpoint that costs something, streamed and not, and for GET /v1/models, and has every bad day a test can ask
+// for: error statuses, resets, half an answer, silence, floods, broken framing.
 //
 // An [Answer] scripts one response. [Server.Always] sets the answer for a model, [Server.Next] queues answers that are
 // used up one by one before it:

@@ -1,6 +1,7 @@
 package fakeopenai
 
 import (
+	"bytes"
 	"compress/gzip"
 	"io"
 	"maps"
@@ -17,6 +18,7 @@ type exchange struct {
 	server *Server
 	call   *Call
 	answer Answer
+	format *format
 	w      http.ResponseWriter
 	r      *http.Request
 
@@ -38,11 +40,26 @@ func (e *exchange) run() {
 		e.flood()
 	case a.Body != "" || a.Status >= 400:
 		e.send("application/json", split([]byte(a.Body), a.cuts()), true)
-	case e.call.Stream:
-		e.send("text/event-stream; charset=utf-8", e.events(), false)
+	case e.call.Stream && e.format.events != nil:
+		e.send("text/event-stream; charset=utf-8", e.lines(e.format.events(e)), false)
 	default:
-		e.send("application/json", split(e.plain(), a.cuts()), true)
+		media, body := e.format.plain(e)
+		if e.format.chunked {
+			e.send(media, pieces(body), false)
+			return
+		}
+		e.send(media, split(body, a.cuts()), true)
 	}
+}
+
+// lines gives events the line ends of the script.
+func (e *exchange) lines(events [][]byte) [][]byte {
+	if e.answer.CRLF {
+		for i := range events {
+			events[i] = bytes.ReplaceAll(events[i], []byte("\n"), []byte("\r\n"))
+		}
+	}
+	return events
 }
 
 // send writes the head and the pieces, pausing and breaking off where the script says so. A body whose length is
@@ -139,7 +156,7 @@ func (e *exchange) head(contentType string) {
 	} {
 		h.Set(name, value)
 	}
-	if e.answer.Compress && strings.Contains(e.r.Header.Get("Accept-Encoding"), "gzip") {
+	if e.answer.CompressAnyway || e.answer.Compress && strings.Contains(e.r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")
 		e.zip = gzip.NewWriter(e.w)
 	}

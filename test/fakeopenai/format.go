@@ -13,8 +13,8 @@ const created = 1767225600
 // greeting is what an answer without a script says.
 func greeting() []string { return []string{"Hello", " there", ", how", " can I help", " you today?"} }
 
-// events renders a streamed answer, one element for each event, [DONE] included.
-func (e *exchange) events() [][]byte {
+// chatEvents renders a streamed answer, one element for each event, [DONE] included.
+func (e *exchange) chatEvents() [][]byte {
 	var out [][]byte
 	add := func(choices, usage string) {
 		out = append(out, e.chunk(choices, usage))
@@ -59,11 +59,6 @@ func (e *exchange) events() [][]byte {
 	if !a.NoDone {
 		out = append(out, []byte("data: [DONE]\n\n"))
 	}
-	if a.CRLF {
-		for i := range out {
-			out[i] = bytes.ReplaceAll(out[i], []byte("\n"), []byte("\r\n"))
-		}
-	}
 	return out
 }
 
@@ -102,8 +97,8 @@ func (e *exchange) deltas() []delta {
 	return out
 }
 
-// plain renders an answer that is not streamed, indented as OpenAI indents it.
-func (e *exchange) plain() []byte {
+// chatPlain renders an answer that is not streamed, indented as OpenAI indents it.
+func (e *exchange) chatPlain() (string, []byte) {
 	var choices []string
 	for i := range e.call.Choices {
 		message := `{"role":"assistant","content":` + quote(strings.Join(e.text(), "")) + `,"refusal":null,"annotations":[]}`
@@ -122,12 +117,7 @@ func (e *exchange) plain() []byte {
 	}
 	compact := fmt.Sprintf(`{"id":%s,"object":"chat.completion","created":%d,"model":%s,"choices":[%s],%s"service_tier":"default","system_fingerprint":"fp_fake"}`,
 		quote(e.id()), created, quote(e.call.Model+"-2026-01-01"), strings.Join(choices, ","), usage)
-	var b bytes.Buffer
-	if err := json.Indent(&b, []byte(compact), "", "  "); err != nil {
-		return []byte(compact) // a scripted usage object may be broken on purpose
-	}
-	b.WriteByte('\n')
-	return b.Bytes()
+	return "application/json", indented(compact)
 }
 
 // reports are the usage objects the answer carries.

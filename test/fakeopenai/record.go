@@ -9,13 +9,13 @@ import (
 // patience is how long an assertion waits for something that must happen.
 const patience = 20 * time.Second
 
-// Calls are the chat calls so far, in the order of their arrival.
+// Calls are the calls of endpoints that cost something so far, in the order of their arrival.
 func (s *Server) Calls() []*Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var calls []*Call
 	for _, c := range s.calls {
-		if c.Path == "/v1/chat/completions" {
+		if c.metered {
 			calls = append(calls, c)
 		}
 	}

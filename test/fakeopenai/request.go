@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// request is what the fake reads of a chat request. encoding/json is good enough here: the product must have refused
+// request is what the fake reads of a request, whatever its endpoint. encoding/json is good enough here: the product must have refused
 // every body on which parsers could disagree before it arrives.
 type request struct {
 	Model               string          `json:"model"`
@@ -16,6 +16,14 @@ type request struct {
 	MaxCompletionTokens *int64          `json:"max_completion_tokens"`
 	User                string          `json:"user"`
 	Tools               json.RawMessage `json:"tools"`
+	Input               json.RawMessage `json:"input"`
+	Instructions        json.RawMessage `json:"instructions"`
+	Prompt              json.RawMessage `json:"prompt"`
+	MaxOutputTokens     *int64          `json:"max_output_tokens"`
+	EncodingFormat      string          `json:"encoding_format"`
+	ResponseFormat      json.RawMessage `json:"response_format"`
+	StreamFormat        string          `json:"stream_format"`
+	PartialImages       int             `json:"partial_images"`
 	StreamOptions       struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
@@ -63,6 +71,23 @@ func (r request) limit() (tokens int64, given bool) {
 		}
 	}
 	return tokens, given
+}
+
+// word is a member that may hold a word or something else; "" for something else.
+func (r request) word(member json.RawMessage) (word string) {
+	if json.Unmarshal(member, &word) != nil {
+		return ""
+	}
+	return word
+}
+
+// readChat reads what a chat call may use.
+func (s *Server) readChat(c *Call) {
+	c.IncludeUsage, c.Choices, c.Prompt = c.asked.StreamOptions.IncludeUsage, c.asked.choices(), s.counter.prompt(c.asked.Messages)
+	limit, given := c.asked.limit()
+	if c.Limited = given; given {
+		c.Output = limit * c.Choices
+	}
 }
 
 func quote(s string) string {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -118,11 +119,11 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 		stored.Serve(w, r, body)
 		return
 	}
-	switch {
-	case r.Method == http.MethodGet && r.URL.Path == "/v1/models":
+	switch f := formatOf(r.URL.Path); {
+	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/v1/models"):
 		s.listModels(w, r)
-	case r.Method == http.MethodPost && r.URL.Path == "/v1/chat/completions":
-		s.chat(w, r, body)
+	case r.Method == http.MethodPost && f != nil:
+		s.answer(w, r, body, f)
 	default:
 		s.add(&Call{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header, Body: body})
 		w.Header().Set("Content-Type", "application/json")
@@ -140,23 +141,16 @@ func (s *Server) listModels(w http.ResponseWriter, r *http.Request) {
 	w.Write(list)
 }
 
-func (s *Server) chat(w http.ResponseWriter, r *http.Request, body []byte) {
-	var asked request
-	if err := json.Unmarshal(body, &asked); err != nil {
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, body []byte, f *format) {
+	call := &Call{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header, Body: body, metered: true}
+	if err := call.decode(); err != nil {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
-		io.WriteString(w, ErrorBody("We could not parse the JSON body of your request.", "invalid_request_error", ""))
+		io.WriteString(w, ErrorBody("We could not parse the body of your request.", "invalid_request_error", ""))
 		return
 	}
-	limit, given := asked.limit()
-	call := &Call{
-		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header, Body: body,
-		Model: asked.Model, User: asked.User, Stream: asked.Stream, IncludeUsage: asked.StreamOptions.IncludeUsage,
-		Choices: asked.choices(), Limited: given, Output: Unlimited, Prompt: s.counter.prompt(asked.Messages),
-	}
-	if given {
-		call.Output = limit * call.Choices
-	}
+	call.Model, call.User, call.Stream, call.Choices, call.Output = call.asked.Model, call.asked.User, call.asked.Stream, 1, Unlimited
+	f.read(s, call)
 	answer := s.pick(call)
 	s.add(call)
 	s.runs(call)
@@ -164,7 +158,7 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request, body []byte) {
 	defer s.over(call)
 	stop := context.AfterFunc(r.Context(), call.cancel)
 	defer stop() // the context also ends when the handler returns, which is no cancellation
-	e := &exchange{server: s, call: call, answer: answer, w: w, r: r}
+	e := &exchange{server: s, call: call, answer: answer, format: f, w: w, r: r}
 	e.run()
 }
 

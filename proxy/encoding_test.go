@@ -1,0 +1,85 @@
+package proxy_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// An upstream that compresses although it was asked not to: its usage is read, and the client gets what it can read.
+func TestGzipAlthoughIdentityWasAsked(t *testing.T) {
+	const event, usage, done = `data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}` + "\n\n", `data: {"choices":[],"usage":{"prompt_tokens":8,"completion_tokens":3,"total_tokens":11}}` + "\n\n", "data: [DONE]\n\n"
+	quiet := strings.Replace(hi, "{", `{"stream":true,`, 1)
+	asked := strings.Replace(hi, "{", `{"stream":true,"stream_options":{"include_usage":true},`, 1)
+	for _, c := range []struct {
+		name, body, accept, media, answer, want string
+		packed                                  bool // so the client gets it
+	}{
+		{"plain, the client reads gzip", hi, "gzip, deflate", "application/json", plainAnswer(8, 3), plainAnswer(8, 3), true},
+		{"plain, it reads anything", hi, "br;q=1, *;q=0.5", "application/json", plainAnswer(8, 3), plainAnswer(8, 3), true},
+		{"plain, it reads no gzip", hi, "identity", "application/json", plainAnswer(8, 3), plainAnswer(8, 3), false},
+		{"plain, it declines gzip", hi, "gzip;q=0, *", "application/json", plainAnswer(8, 3), plainAnswer(8, 3), false},
+		{"stream, usage asked for", asked, "gzip", "text/event-stream", event + usage + done, event + usage + done, true},
+		{"stream, usage asked for, no gzip", asked, "identity", "text/event-stream", event + usage + done, event + usage + done, false},
+		{"stream, usage withheld", quiet, "gzip", "text/event-stream", event + usage + done, event + done, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var packed bytes.Buffer
+			zip := gzip.NewWriter(&packed)
+			io.WriteString(zip, c.answer)
+			zip.Close()
+			h := newHouse(t, alice(t, "1000 tokens in total"), func(w http.ResponseWriter, r *http.Request) {
+				if coding := r.Header.Get("Accept-Encoding"); coding != "identity" {
+					t.Errorf("the upstream is asked for %q", coding)
+				}
+				w.Header().Set("Content-Encoding", "gzip")
+				w.Header().Set("Content-Type", c.media)
+				w.Write(packed.Bytes())
+			})
+			got := h.chat(c.body, "Accept-Encoding", c.accept)
+			want := c.want
+			if c.packed {
+				want = packed.String()
+			}
+			if got.status != 200 || got.body != want || (got.header.Get("Content-Encoding") == "gzip") != c.packed {
+				t.Errorf("%d %v %q, want %q", got.status, got.header, got.body, want)
+			}
+			if used := h.settledSoon("1000 tokens in total", 11); used != 11 {
+				t.Errorf("charged %d, want the reported 11", used)
+			}
+		})
+	}
+}
+
+// An error that is compressed keeps what it says.
+func TestGzippedErrorIsRead(t *testing.T) {
+	h := newHouse(t, alice(t, "1000 tokens in total"), func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusTeapot)
+		zip := gzip.NewWriter(w)
+		io.WriteString(zip, `{"error":{"message":"Teapot.","type":"teapot","param":null,"code":"teapot"}}`)
+		zip.Close()
+	})
+	if got := h.chat(hi, "Accept-Encoding", "gzip"); got.status != http.StatusTeapot || !strings.Contains(got.body, "Teapot.") || got.header.Get("Content-Encoding") != "" {
+		t.Errorf("%d %v %q", got.status, got.header, got.body)
+	}
+}
+
+// An answer that says it is compressed and is not breaks off, and is charged whole.
+func TestGzipThatIsNone(t *testing.T) {
+	h := newHouse(t, alice(t, "1000 tokens in total"), func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, plainAnswer(8, 3))
+	})
+	if got := h.chat(hi, "Accept-Encoding", "identity"); got.err == nil && got.status == 200 {
+		t.Errorf("%d %q", got.status, got.body)
+	}
+	if used := h.settledSoon("1000 tokens in total", reserved); used != reserved {
+		t.Errorf("charged %d, want all %d reserved", used, reserved)
+	}
+}

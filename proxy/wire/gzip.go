@@ -1,0 +1,129 @@
+package wire
+
+import (
+	"compress/gzip"
+	"errors"
+	"io"
+	"iter"
+)
+
+// Bounds of what a compressed body may grow to. Answers shrink to a tenth at best; deflate itself can make a thousandth of
+// what says nothing, and would have us unpack it for hours.
+const (
+	maxUnpacked = 64 << 20 // bytes that any body may have
+	maxGrowth   = 200      // bytes for each that came, beyond maxUnpacked
+)
+
+var errGrowth = errors.New("the upstream's compressed answer unpacks to far more than an answer can hold")
+
+// Gunzip unpacks a body as it is read (RFC 1952), no further ahead than it must. It holds some 50 KiB. A body that grows
+// beyond all measure is an error.
+func Gunzip(body io.ReadCloser) io.ReadCloser {
+	g := &gunzip{body: body}
+	g.in.from = body
+	return g
+}
+
+type gunzip struct {
+	body io.ReadCloser
+	in   counted
+	zip  *gzip.Reader // nil: nothing was read yet
+	out  int64
+}
+
+// counted counts what is read.
+type counted struct {
+	from io.Reader
+	n    int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+func (g *gunzip) Read(p []byte) (int, error) {
+	if g.zip == nil {
+		zip, err := gzip.NewReader(&g.in)
+		if err != nil {
+			return 0, notPacked(err)
+		}
+		g.zip = zip
+	}
+	n, err := g.zip.Read(p)
+	if g.out += int64(n); g.out > maxUnpacked && g.out/maxGrowth > g.in.n {
+		return 0, errGrowth
+	}
+	return n, err
+}
+
+func (g *gunzip) Close() error { return g.body.Close() }
+
+// notPacked keeps the end of an empty body from looking like the end of a whole one.
+func notPacked(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// gzipCopy unpacks what passes, piece by piece, and shows it. It is for one goroutine.
+type gzipCopy struct {
+	piece []byte // what was fed and is not read yet
+	over  bool   // nothing more will be fed
+	err   error  // why unpacking ended, if not at the end of the body
+	next  func() (struct{}, bool)
+	stop  func()
+}
+
+// newGzipCopy makes a copy that shows what it unpacks to look, while it is fed. It must be stopped.
+func newGzipCopy(look func([]byte)) *gzipCopy {
+	c := &gzipCopy{}
+	// The decompressor reads, and here pieces are pushed: so it runs as a coroutine that rests when it wants more.
+	c.next, c.stop = iter.Pull(func(yield func(struct{}) bool) {
+		unpacked := Gunzip(io.NopCloser(pieces{c, yield}))
+		p := make([]byte, readSize)
+		for {
+			n, err := unpacked.Read(p)
+			look(p[:n])
+			if err != nil {
+				if !errors.Is(err, io.EOF) {
+					c.err = err
+				}
+				return
+			}
+		}
+	})
+	return c
+}
+
+// feed takes a piece, and returns when all of it was looked at.
+func (c *gzipCopy) feed(b []byte) {
+	c.piece = b
+	c.next()
+	c.piece = nil
+}
+
+// end says that the body has ended.
+func (c *gzipCopy) end() {
+	c.over = true
+	c.next()
+}
+
+// pieces is what the decompressor reads from.
+type pieces struct {
+	copy *gzipCopy
+	rest func(struct{}) bool
+}
+
+func (s pieces) Read(p []byte) (int, error) {
+	for len(s.copy.piece) == 0 {
+		if s.copy.over || !s.rest(struct{}{}) {
+			return 0, io.EOF
+		}
+	}
+	n := copy(p, s.copy.piece)
+	s.copy.piece = s.copy.piece[n:]
+	return n, nil
+}
