@@ -67,8 +67,13 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(said("completed", responsesUsage)), uint64(9))
 	f.Fuzz(func(t *testing.T, body []byte, pattern uint64) {
 		for _, o := range []AnswerOptions{
-			{}, {Stream: true}, {Stream: true, Withhold: true},
-			{Endpoint: Responses}, {Endpoint: Responses, Stream: true}, {Endpoint: Transcriptions}, {Endpoint: Pictures, Stream: true},
+			{},
+			{Stream: true},
+			{Stream: true, Withhold: true},
+			{Endpoint: Responses},
+			{Endpoint: Responses, Stream: true},
+			{Endpoint: Transcriptions},
+			{Endpoint: Pictures, Stream: true},
 		} {
 			out, report := relay(t, o, bytes.NewReader(body))
 			if !o.Withhold && out != string(body) {
