@@ -24,12 +24,15 @@ var (
 	}
 )
 
-// sdkTries records the exchanges that a client makes through it.
-type sdkTries struct{ tries []sdkTry }
+// sdkTries records the exchanges that a client makes through it, one after the other.
+type sdkTries struct {
+	*http.Transport
+	tries []sdkTry
+}
 
 func (s *sdkTries) RoundTrip(r *http.Request) (*http.Response, error) {
 	at := time.Now().UnixMilli()
-	resp, err := http.DefaultTransport.RoundTrip(r)
+	resp, err := s.Transport.RoundTrip(r)
 	if err == nil {
 		ms, _ := strconv.ParseInt(resp.Header.Get("Retry-After-Ms"), 10, 64)
 		s.tries = append(s.tries, sdkTry{At: at, Ended: time.Now().UnixMilli(), Status: resp.StatusCode, MS: ms})

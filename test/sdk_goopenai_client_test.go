@@ -19,15 +19,18 @@ import (
 
 func startGoOpenAI(t *testing.T) func(sdkAsk) sdkSeen {
 	t.Helper()
+	network := &http.Transport{MaxIdleConnsPerHost: 50}
+	t.Cleanup(network.CloseIdleConnections)
 	return func(ask sdkAsk) sdkSeen {
 		ctx, cancel := context.WithTimeout(t.Context(), sdkPatience)
 		defer cancel()
-		spy := &sdkTries{}
+		spy := &sdkTries{Transport: network}
 		ask.Prompt = strings.Repeat(ask.Prompt, max(1, ask.Repeat))
 		config := openai.DefaultConfig(ask.Key)
 		config.BaseURL = ask.BaseURL
-		if ask.Parallel == 0 {
-			config.HTTPClient = &http.Client{Transport: spy}
+		config.HTTPClient = &http.Client{Transport: spy}
+		if ask.Parallel > 0 {
+			config.HTTPClient = &http.Client{Transport: network} // tries are not looked at
 		}
 		c := &goOpenAIMatrix{openai.NewClientWithConfig(config), ask}
 		do := func() (sdkSeen, error) { return c.do(ctx, cancel) }

@@ -19,14 +19,16 @@ import (
 
 func startOpenAIGo(t *testing.T) func(sdkAsk) sdkSeen {
 	t.Helper()
+	network := &http.Transport{MaxIdleConnsPerHost: 50}
+	t.Cleanup(network.CloseIdleConnections)
 	return func(ask sdkAsk) sdkSeen {
 		ctx, cancel := context.WithTimeout(t.Context(), sdkPatience)
 		defer cancel()
-		spy := &sdkTries{}
+		spy := &sdkTries{Transport: network}
 		ask.Prompt = strings.Repeat(ask.Prompt, max(1, ask.Repeat))
 		transport := http.RoundTripper(spy)
 		if ask.Parallel > 0 {
-			transport = http.DefaultTransport // tries are not looked at
+			transport = network // tries are not looked at
 		}
 		c := &openaiGoMatrix{openai.NewClient(option.WithAPIKey(ask.Key), option.WithBaseURL(ask.BaseURL), option.WithHTTPClient(&http.Client{Transport: transport})), ask}
 		do := func() (sdkSeen, error) { return c.do(ctx, cancel) }

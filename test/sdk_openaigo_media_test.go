@@ -50,7 +50,7 @@ func (c *openaiGoMatrix) media(ctx context.Context) (seen sdkSeen, err error) {
 		answer, err := c.Images.Edit(ctx, openai.ImageEditParams{Model: c.ask.Model, Prompt: c.ask.Prompt, Image: openai.ImageEditParamsImageUnion{OfFile: picture}})
 		return seen.pictures(answer, err)
 	case "pictureVariation":
-		answer, err := c.Images.NewVariation(ctx, openai.ImageNewVariationParams{Model: c.ask.Model, Image: picture, ResponseFormat: openai.ImageNewVariationParamsResponseFormatB64JSON})
+		answer, err := c.Images.NewVariation(ctx, openai.ImageNewVariationParams{Model: c.ask.Model, Image: picture, ResponseFormat: openai.ImageNewVariationParamsResponseFormatB64JSON}) //nolint:staticcheck // it is deprecated, and people use it
 		return seen.pictures(answer, err)
 	case "pictureStream":
 		err = drain(c.Images.GenerateStreaming(ctx, openai.ImageGenerateParams{Model: c.ask.Model, Prompt: c.ask.Prompt, PartialImages: openai.Int(2)}), func(event openai.ImageGenStreamEventUnion) {
@@ -69,7 +69,7 @@ func (c *openaiGoMatrix) media(ctx context.Context) (seen sdkSeen, err error) {
 			seen.Text, seen.Finish = seen.Text+event.Delta, event.Type
 		})
 	case "translate":
-		answer, err := c.Audio.Translations.New(ctx, openai.AudioTranslationNewParams{Model: c.ask.Model, File: recording})
+		answer, err := c.Audio.Translations.New(ctx, openai.AudioTranslationNewParams{Model: c.ask.Model, File: recording}) //nolint:staticcheck // it is deprecated, and people use it
 		if err != nil {
 			return seen, err
 		}
