@@ -65,6 +65,12 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"text":"\ud83d\ude00\ud83dx\u00zz\q"}],"us\u0061ge":{"total_tokens":3},"usage":[]}`), uint64(5))
 	f.Add([]byte(responsesStream), uint64(8))
 	f.Add([]byte(said("completed", responsesUsage)), uint64(9))
+	f.Add([]byte(packed(f, firstEvent, helloEvent, worldEvent, usageEvent, doneEvent)), uint64(10))
+	f.Add([]byte(packed(f, plain)+packed(f, " ")), uint64(11)) // a body may have several members
+	f.Add([]byte("data: {\"type\":\"transcript.text.delta\",\"delta\":\"a b\"}\n\ndata: {\"type\":\"transcript.text.done\",\"text\":\"a b\",\"usage\":{\"type\":\"duration\",\"seconds\":2.5}}\n\n"), uint64(12))
+	f.Add([]byte("event: image_generation.completed\r\ndata: {\"type\":\"image_generation.completed\",\"b64_json\":\"AAAA\",\"usage\":{\"input_tokens\":1,\"output_tokens\":2}}\r\n\r\n"), uint64(13))
+	f.Add([]byte(": ping\n\n"+helloEvent+": ping\n"+"event: error\ndata: {\"error\":{\"message\":\"x\"}}\n\n: bye\n\n"+doneEvent), uint64(14))
+	f.Add([]byte(strings.Repeat(strings.Replace(helloEvent, `"usage":null`, `"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":9}`, 1), 3)+doneEvent), uint64(15))
 	f.Fuzz(func(t *testing.T, body []byte, pattern uint64) {
 		for _, o := range []AnswerOptions{
 			{},
@@ -74,6 +80,10 @@ func FuzzAnswer(f *testing.F) {
 			{Endpoint: Responses, Stream: true},
 			{Endpoint: Transcriptions},
 			{Endpoint: Pictures, Stream: true},
+			{Endpoint: Transcriptions, Stream: true},
+			{Endpoint: Transcriptions, Text: true},
+			{Gzip: true},
+			{Stream: true, Gzip: true},
 		} {
 			out, report := relay(t, o, bytes.NewReader(body))
 			if !o.Withhold && out != string(body) {

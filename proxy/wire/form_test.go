@@ -209,12 +209,14 @@ func FuzzReadForm(f *testing.F) {
 	for _, fields := range [][]string{
 		{"model", "m", "file", "@" + aSecond()[:60]},
 		{"image[]", "@" + aPicture, "prompt", "a", "n", "2", "model", "m", "image[]", "@x"},
+		{"image", "@" + aPicture, "size", "256x256"},
+		{"file", "@" + aSecond()[:60], "model", "m", "stream", "true", "include[]", "logprobs", "include[]", "x", "known_speaker_references[]", "data:audio/wav;base64,UklGRg=="},
 	} {
 		contentType, body := aForm(f, fields...)
 		f.Add(contentType, body)
 	}
 	f.Fuzz(func(t *testing.T, contentType string, body []byte) {
-		for _, e := range []Endpoint{Transcriptions, PictureEdits} {
+		for _, e := range []Endpoint{Transcriptions, PictureEdits, PictureVariants} {
 			req, err := Read(e, contentType, body)
 			if err != nil {
 				var refusal *Error
@@ -226,6 +228,9 @@ func FuzzReadForm(f *testing.F) {
 			_, boundary, _ := strings.Cut(contentType, "boundary=")
 			if plain := strings.Trim(boundary, `"`); plain == boundary && !strings.ContainsAny(boundary, ";\\ ") {
 				std, err := multipart.NewReader(bytes.NewReader(body), boundary).ReadForm(1 << 20)
+				if err == nil && len(std.Value["model"]) == 0 && forms[e].model != "" {
+					std.Value["model"] = []string{forms[e].model}
+				}
 				if err != nil || len(std.Value["model"]) != 1 || std.Value["model"][0] != req.Model {
 					t.Fatalf("mime/multipart reads %+v (%v), not the model %q", std, err, req.Model)
 				}
