@@ -117,7 +117,9 @@ func TestMockServer(t *testing.T) {
 		do := c.start(t)
 		for _, ask := range []sdkAsk{
 			{Do: "moderate", Model: "text-moderation-latest", Inputs: []string{"Hi"}},
-			{Do: "transcribe", Model: "whisper-1"}, {Do: "translate", Model: "whisper-1"}, {Do: "models"},
+			{Do: "transcribe", Model: "whisper-1"},
+			{Do: "translate", Model: "whisper-1"},
+			{Do: "models"},
 		} {
 			t.Run(c.name+" "+ask.Do, func(t *testing.T) {
 				ask.Key, ask.BaseURL = harness.Alice, p.URL+"/v1"
