@@ -2,9 +2,11 @@ package notify
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/proxy"
 )
 
@@ -21,5 +23,21 @@ func TestPeriodsThatAreOverAreForgotten(t *testing.T) {
 	}
 	if len(r) > 2+3 {
 		t.Errorf("%d periods are remembered, want those of the last two days, and of three budgets without any", len(r))
+	}
+}
+
+// A budget of a name that is longer than a ledger keeps is known again after a restart, by the name that the ledger gave it.
+func TestALongNameIsKnownAgain(t *testing.T) {
+	now := time.Date(2026, time.November, 21, 0, 0, 0, 0, time.UTC)
+	q := proxy.Quota{Name: "group " + strings.Repeat("long ", 100) + ": dollars each month", Percent: 85, Ends: now.AddDate(0, 0, 10)}
+	var kept []ledger.Notice
+	for _, n := range (record{}).add(due{q, 80}, []int64{80}) {
+		n.Budget = ledger.BudgetName(n.Budget) // as the ledger's writer does
+		kept = append(kept, n)
+	}
+	again := record{}
+	again.learn(kept, now)
+	if list := again.due([]proxy.Quota{q}, []int64{80}); len(kept) != 1 || len(list) != 0 {
+		t.Errorf("%d notices were kept, and after a restart %d are due again", len(kept), len(list))
 	}
 }
