@@ -103,6 +103,7 @@ func (e *Estimator) EstimateUpTo(ctx context.Context, r Request, m Model, most i
 	}
 	est.add(PartFiles, r.FileTokens, Approximate)
 	est.add(PartMessages, r.Sealed, Approximate)
+	est.add(PartStored, r.Stored, Formula)
 	est.hosted(r, m)
 	est.output(r, m)
 	est.units(r)

@@ -61,6 +61,14 @@ func FileTokens(data []byte) int64 {
 	return p.size()
 }
 
+// RawFileTokens is what [FileTokens] says of a file, given what is in it.
+func RawFileTokens(content []byte) int64 {
+	if bytes.HasPrefix(content, []byte("%PDF-")) {
+		return ceilDiv(int64(len(content)), bytesPDF)
+	}
+	return int64(len(content))
+}
+
 // What sealed reasoning is taken to be: nobody outside can read it. OpenAI's own agent, Codex, estimates that 650 bytes of
 // it are its seal, and that four of the others stand for a token; three are more careful.
 const (

@@ -14,6 +14,7 @@ const (
 	PartPrediction             // what the answer is expected to say
 	PartHosted                 // what tools find that the provider runs, and all the rest again that is read with it
 	PartOverhead               // what the provider's rendering adds around messages and tools
+	PartStored                 // what the provider has stored and reads again: earlier turns, and items
 	PartOther                  // every other string in the request
 
 	// Parts is the number of parts: the length of Estimate.ByPart.
@@ -41,6 +42,8 @@ func (p Part) String() string {
 		return "hosted tools"
 	case PartOverhead:
 		return "overhead"
+	case PartStored:
+		return "stored"
 	default:
 		return "other"
 	}
@@ -72,6 +75,7 @@ type Request struct {
 	Audio           []Audio  // recordings in all messages
 	FileTokens      int64    // of all inline files, as FileTokens gives it
 
+	Stored      int64    // tokens of what the provider has stored and reads again
 	Sealed      int64    // tokens of reasoning that only the provider can read, as SealedTokens gives it
 	Pictures    Pictures // to be made
 	Speech      Speech   // to be spoken

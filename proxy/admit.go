@@ -33,18 +33,22 @@ func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	x.body = body
-	request, err := wire.Read(x.endpoint, r.Header.Get("Content-Type"), body.bytes)
+	x.media = r.Header.Get("Content-Type")
+	request, err := wire.Read(x.endpoint, x.media, body.bytes)
 	if err != nil {
 		return err
 	}
 	if err := x.resolve(request); err != nil {
 		return err
 	}
+	if request, err = x.claim(r.Context(), request); err != nil {
+		return err
+	}
 	if err := x.meter(r.Context(), request, body.bytes); err != nil {
 		return err
 	}
-	if err := x.reserve(r.Context(), request.Cost.HasMaxOutput); err != nil {
-		if s.policy.Load() == x.policy {
+	if err := x.reserve(r.Context(), request.Cost.HasMaxOutput || x.endpoint == wire.InputTokens); err != nil {
+		if s.policy.Load() == x.policy && len(request.Refs) == 0 { // what is stored may grow
 			s.memo.remember(x, body.bytes)
 		}
 		return err
@@ -56,7 +60,7 @@ func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) erro
 // resolve finds where the model's calls go and whether this caller may make them.
 func (x *exchange) resolve(request *wire.Request) error {
 	x.model, x.stream, x.prompt, x.member = request.Model, request.Stream, request.PromptMember, request.OutputMember
-	x.choices, x.least = max(1, request.Cost.Choices), request.LeastLimit
+	x.choices, x.least, x.asked = max(1, request.Cost.Choices), request.LeastLimit, request.IncludeUsage
 	x.route = x.policy.route(request.Model)
 	if x.route == nil || !x.caller.mayUse(request.Model) {
 		return &wire.Error{
@@ -77,6 +81,9 @@ func (x *exchange) meter(ctx context.Context, request *wire.Request, body []byte
 	x.draw(x.caller.budgets)
 	x.draw(x.route.upstream.budgets)
 	x.drawn = true
+	if x.endpoint == wire.InputTokens {
+		return nil // it takes a place among requests, and nothing else
+	}
 	if err := x.priced(); err != nil {
 		return err
 	}
@@ -110,7 +117,7 @@ func (x *exchange) meter(ctx context.Context, request *wire.Request, body []byte
 
 // hopeless refuses, without counting it, a prompt whose length alone says that no budget can ever hold it.
 func (x *exchange) hopeless(r cost.Request) error {
-	least := r.TokenIDs + r.PromptIDs + r.FileTokens
+	least := addSaturating(r.TokenIDs+r.PromptIDs, addSaturating(r.FileTokens, r.Stored))
 	for _, text := range r.Text {
 		least += int64(len(text.S)) / longestToken
 	}
@@ -146,18 +153,14 @@ func (x *exchange) draw(budgets []*budget) {
 // of the provider's tools, where the call does not say how many.
 func (x *exchange) reserve(ctx context.Context, limited bool) error {
 	counted := x.countedDraws()
-	bounds := []int64{x.estimate.MaxOutput}
-	if !limited {
-		fit, err := x.outputBounds(ctx, counted)
-		if err != nil {
-			return err
-		}
-		bounds = fit
+	bounds, err := x.bounds(ctx, counted, limited)
+	if err != nil {
+		return err
 	}
 	if err := x.fits(bounds[len(bounds)-1]); err != nil {
 		return err
 	}
-	began := time.Now()
+	asked, began := x.estimate.MaxOutput, time.Now()
 	x.id = x.server.ids.Next() // anew: it dates what is charged
 	x.rec.id = x.id
 	if x.mayRunLess {
@@ -183,9 +186,18 @@ func (x *exchange) reserve(ctx context.Context, limited bool) error {
 			return x.watch(ctx)
 		}
 	}
+	if limited && x.inserts && x.refits < fitTries { // others have taken what was left
+		x.refits++
+		x.estimate.MaxOutput = asked
+		return x.reserve(ctx, limited)
+	}
 	x.draws, x.fresh = counted, true
 	x.server.metrics.refusedBy(counted.budgets[decision.Refused], decision.Source, time.Since(began))
-	return x.refuse(ctx, decision)
+	err = x.refuse(ctx, decision)
+	if x.refused != nil {
+		x.refused.estimate.MaxOutput = asked
+	}
+	return err
 }
 
 // size settles on an output bound for the whole call.
@@ -255,6 +267,7 @@ func (x *exchange) edits(request *wire.Request) wire.Edits {
 	if request.Cost.MostHosted == 0 {
 		e.MostRuns = x.estimate.HostedCalls
 	}
+	e.NotStored = !x.server.owning(x.policy)
 	if request.Stream && request.UsageOption && !request.IncludeUsage && x.route.upstream.inject {
 		e.IncludeUsage, x.withhold = true, true
 	}

@@ -44,6 +44,10 @@ func (s *Server) auth(next http.Handler) http.Handler {
 // authenticate finds the caller by the SHA-256 of its secret, so comparing takes the same time whatever the secret is.
 func (p *Policy) authenticate(h http.Header, now time.Time) (*caller, error) {
 	secret, ok := bearer(h)
+	if !ok && h.Get("Api-Key") != "" {
+		return nil, unauthorized("This proxy takes keys as `Authorization: Bearer KEY`, not in the header api-key, as Azure's clients send them: " +
+			"use the plain client of OpenAI's SDK.")
+	}
 	if !ok {
 		return nil, unauthorized("You didn't provide an API key. Send the key that this proxy's operator gave you as " +
 			"`Authorization: Bearer KEY`; an OpenAI SDK does so when its api_key is set.")

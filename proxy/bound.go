@@ -9,20 +9,38 @@ import (
 	"github.com/tokenfare/tokenfare/cost"
 )
 
+// bounds are the output bounds of the call, all choices together, in the order to be tried.
+func (x *exchange) bounds(ctx context.Context, counted draws, limited bool) ([]int64, error) {
+	switch {
+	case !limited:
+		return x.outputBounds(ctx, counted)
+	case x.caller.output == FitOutput:
+		fit, err := x.fitted(ctx, counted)
+		return []int64{fit}, err
+	default:
+		return []int64{x.estimate.MaxOutput}, nil
+	}
+}
+
 // outputBounds decides the output limit of a call that names none, for all choices together, in the order to be tried: a
 // generous one, then the default. It is spliced into the request, so what the upstream may produce is never more than what is
 // reserved. A call that no budget bounds keeps its freedom, and its estimate the default.
 //
 // The generous one is a quarter of what every budget has left. Both are at most what the model can produce, and at most what
-// fits the smallest budget when it is full: a default must not lock small keys out.
+// fits the smallest budget when it is full: a default must not lock small keys out. A stream that draws begins with the default.
 func (x *exchange) outputBounds(ctx context.Context, counted draws) ([]int64, error) {
 	fit, binding := x.outputThatFits()
 	if !binding {
 		return []int64{x.estimate.MaxOutput}, nil
 	}
-	x.inserts = true
 	ceiling := min(fit/x.choices, x.modelOutput())
 	ordinary := min(max(1, x.defaultOutput()), ceiling)
+	if x.mayDraw() {
+		ordinary = max(x.least, ordinary) * x.choices
+		x.drawFrom(ordinary)
+		return []int64{ordinary}, nil
+	}
+	x.inserts = true
 	generous := ordinary
 	if x.facts.MaxOutput > 0 {
 		left, err := x.outputLeft(ctx, counted)

@@ -36,7 +36,7 @@ func TestAnOutputLimitIsInsertedAsReserved(t *testing.T) {
 		{"what fits the smallest budget", "1000 tokens in total", `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hi"}]}`, proxy.ModelSpec{}, 992, "1000"},
 		{"what fits one call", "100 output tokens per request", `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hi"}]}`, proxy.ModelSpec{}, 100, "108"},
 		{"for each choice", "1008 tokens in total", `{"model":"gpt-4o-mini","n":4,"messages":[{"role":"user","content":"Hi"}]}`, proxy.ModelSpec{}, 250, "1008"},
-		{"streamed alike", "10000 tokens in total", `{"model":"gpt-4o-mini","stream":true,"messages":[{"role":"user","content":"Hi"}]}`, proxy.ModelSpec{}, 4096, "4104"},
+		{"streamed, for what one call may have", "100 output tokens per request", `{"model":"gpt-4o-mini","stream":true,"messages":[{"role":"user","content":"Hi"}]}`, proxy.ModelSpec{}, 100, "108"},
 		{"a reasoning model", "20000 tokens in total", `{"model":"o4-mini","messages":[{"role":"user","content":"Hi"}]}`, proxy.ModelSpec{}, 16384, "16392"},
 		{"the operator's default", "10000 tokens in total", `{"model":"house","messages":[{"role":"user","content":"Hi"}]}`, proxy.ModelSpec{DefaultOutput: 512}, 512, "520"},
 		{"null is absent", "10000 tokens in total", `{"model":"gpt-4o-mini","max_tokens":null,"messages":[{"role":"user","content":"Hi"}]}`, proxy.ModelSpec{}, 4096, "4104"},

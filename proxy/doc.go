@@ -7,9 +7,12 @@
 //	auth.go     bearer token -> caller
 //	admit.go    read the body, estimate, reserve; or refuse
 //	forward.go  send it upstream and relay the answer, bytes untouched
+//	draw.go     what a stream without an output limit takes as it goes
 //	settle.go   where every exchange ends, once; the table of endings
 //	refuse.go   429 and every other error, in OpenAI's shape
 //	usage.go    what a caller has left
+//	owners.go   whose the objects are that providers store; claim.go checks it, made.go records it
+//	stored.go   the paths of those objects
 //
 // Words. A caller is who a key names. A budget is one limit of one owner (a key, a group, an upstream) together with its
 // counter. An estimate is the most a call may cost; it is reserved from all budgets that apply, or from none. To settle is

@@ -71,7 +71,7 @@ func (x *exchange) record(r *http.Request) {
 func (x *exchange) charges(settled, observed []int64) []ledger.Charge {
 	list := make([]ledger.Charge, 0, len(x.draws.budgets)+len(x.observed.budgets))
 	for i, b := range x.draws.budgets {
-		c := ledger.Charge{Budget: b.entry, N: x.draws.charges[i].N}
+		c := ledger.Charge{Budget: b.entry, N: x.draws.first(i)}
 		if settled != nil {
 			c.N, c.Late = min(settled[i], c.N), max(0, settled[i]-c.N)
 		}
@@ -94,12 +94,16 @@ func (x *exchange) charges(settled, observed []int64) []ledger.Charge {
 	return list
 }
 
-// recorded returns when the begin row is durable: nothing of an answer may leave before.
+// recorded returns when the begin row is durable: nothing of an answer may leave before. Once the exchange has ended, so is what
+// is stored of the answer.
 func (x *exchange) recorded(ctx context.Context) error {
 	if !x.entry.begun {
 		return nil
 	}
 	err := x.entry.ticket.Wait(ctx)
+	if err == nil {
+		err = x.owned.Wait(ctx)
+	}
 	if errors.Is(err, ledger.ErrUnavailable) {
 		return ledgerUnavailable("so the answer to this one cannot be passed on. What the upstream did for it is charged.")
 	}

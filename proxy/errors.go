@@ -65,15 +65,6 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	w.Write(known.JSON()) //nolint:errcheck // a client that does not read its error has left
 }
 
-// notFound answers everything that is not metered here.
-func notFound(_ http.ResponseWriter, r *http.Request) error {
-	return &wire.Error{
-		Status: http.StatusNotFound, Type: "invalid_request_error",
-		Message: fmt.Sprintf("Invalid URL (%s %s). This proxy forwards only what it can meter: POST /v1/chat/completions and GET /v1/models.",
-			r.Method, shorten(r.URL.EscapedPath(), 200)),
-	}
-}
-
 func wrongMethod(_ http.ResponseWriter, r *http.Request) error {
 	return &wire.Error{
 		Status: http.StatusMethodNotAllowed, Type: "invalid_request_error",

@@ -26,19 +26,23 @@ type exchange struct {
 
 	// admit
 	endpoint   wire.Endpoint
+	media      string // of the request's body
 	model      string // as the caller named it
 	route      *route
 	facts      cost.Model
 	estimate   cost.Estimate
-	mayRunLess bool  // the provider may run tools more than once, and the caller does not say how often
-	partial    bool  // the prompt was not counted to its end, as no budget could hold it
-	inserts    bool  // the caller set no output limit and a budget needs one
-	inserted   int64 // the limit spliced in for each choice
+	mayRunLess bool     // the provider may run tools more than once, and the caller does not say how often
+	partial    bool     // the prompt was not counted to its end, as no budget could hold it
+	inserts    bool     // the caller set no output limit and a budget needs one, or one that is too large
+	inserted   int64    // the limit spliced in for each choice
+	refits     int      // how often a caller's limit was lowered in vain
+	drawing    *drawing // how the answer is paid for as it comes; nil: it is reserved whole
 	stream     bool
 	prompt     string // the member that holds the prompt
 	least      int64  // output limit that the upstream takes; at least 1
 	member     string // that limits the output: the caller's, or the one that would be inserted; empty: there is none
 	withhold   bool   // we asked for the usage chunk, the caller did not
+	asked      bool   // the caller asked for the usage chunk
 	choices    int64  // at least 1
 	body       *heldBody
 	draws      draws
@@ -47,6 +51,8 @@ type exchange struct {
 	observed   draws // of limits that only watch
 	held       *limiter.Reservation
 	watched    *limiter.Reservation // its place among the calls at once of limits that only watch
+	stores     bool                 // the provider stores the answer, and it is recorded whose it is
+	claimed    claimed
 
 	// forward
 	cancel     context.CancelCauseFunc
@@ -56,10 +62,13 @@ type exchange struct {
 	failure    error  // what the client is to be told instead of an answer
 	status     int    // of the upstream's answer; 0 until there is one
 	answer     *wire.Answer
-	cut        error // why the answer broke off, if it did
+	made       *wire.Made // nil: nothing is stored of the answer
+	idle       *idleBody  // what answer reads
+	cut        error      // why the answer broke off, if it did
 
 	// settle
 	entry   entry
+	owned   ledger.Ticket // of what was recorded last of what is stored; durable where there is nothing
 	once    sync.Once
 	outcome outcome
 	refused *refusal
@@ -70,11 +79,29 @@ type exchange struct {
 type draws struct {
 	budgets []*budget
 	charges []limiter.Charge
+	late    []int64 // how much of each charge was drawn after the call had begun; nil: nothing
 }
 
 func (d *draws) add(b *budget) {
 	d.budgets = append(d.budgets, b)
 	d.charges = append(d.charges, limiter.Charge{Budget: b.handle})
+}
+
+// grow adds what was drawn of a budget.
+func (d *draws) grow(i int, n int64) {
+	if d.late == nil {
+		d.late = make([]int64, len(d.charges))
+	}
+	d.charges[i].N += n
+	d.late[i] += n
+}
+
+// first is what the call took of a budget when it began.
+func (d *draws) first(i int) int64 {
+	if d.late == nil {
+		return d.charges[i].N
+	}
+	return d.charges[i].N - d.late[i]
 }
 
 // size sets every charge to what a call within that bound may cost.

@@ -19,7 +19,8 @@ type Explanation struct {
 	Prompt      string     // the member that holds the prompt
 	Estimate    cost.Estimate
 	Limited     bool  // the request limits its output, or its endpoint has none
-	Inserted    int64 // output limit that would be inserted for each choice; 0 if none
+	Inserted    int64 // output limit that would be inserted for each choice, or the caller's be lowered to; 0 if none
+	Step        int64 // output, all choices together, that a stream is given to begin with, and draws again and again; 0 if it does not
 	Choices     int64
 	Floor       cost.NanoUSD // the least it can cost: all of the input from the cache, no tool run by the provider, and FloorOutput; 0 if the model has no price
 	FloorOutput int64        // tokens: one for each choice, those of pictures, none where there is no output
@@ -37,7 +38,7 @@ type Draw struct {
 }
 
 // Explain answers for a request to an endpoint what [Server.ServeHTTP] would reserve for the caller of that name, were all its
-// budgets full. It reserves and sends nothing. contentType is that of the body, and matters where the endpoint takes forms.
+// budgets full. It reserves and sends nothing. What the request names of what is stored at the provider is left out. contentType is that of the body, and matters where the endpoint takes forms.
 func (s *Server) Explain(ctx context.Context, key string, endpoint wire.Endpoint, contentType string, body []byte) (*Explanation, error) {
 	p := s.current()
 	x := &exchange{server: s, endpoint: endpoint, policy: p, caller: p.callerNamed(key), began: s.wall(), choices: 1}
@@ -48,24 +49,29 @@ func (s *Server) Explain(ctx context.Context, key string, endpoint wire.Endpoint
 	if err != nil {
 		return nil, err
 	}
+	if p.stateless {
+		if err := request.Stateless(); err != nil {
+			return nil, err
+		}
+	}
 	if err := x.resolve(request); err != nil {
 		return nil, err
 	}
 	if err := x.meter(ctx, request, body); err != nil {
 		return nil, err
 	}
-	output := x.estimate.MaxOutput
-	if !request.Cost.HasMaxOutput {
-		bounds, err := x.outputBounds(ctx, x.countedDraws())
-		if err != nil {
-			return nil, err
-		}
-		output = bounds[0]
+	bounds, err := x.bounds(ctx, x.countedDraws(), request.Cost.HasMaxOutput || endpoint == wire.InputTokens)
+	if err != nil {
+		return nil, err
 	}
+	output := bounds[0]
 	x.size(output)
 	e := &Explanation{
 		Model: x.model, Upstream: x.route.upstream.Name, ServedAs: x.route.upstreamName(x.model), Facts: x.facts,
 		Prompt: x.prompt, Estimate: x.estimate, Limited: request.Cost.HasMaxOutput, Inserted: x.inserted, Choices: x.choices,
+	}
+	if x.drawing != nil {
+		e.Step = x.drawing.step
 	}
 	if x.facts.Priced {
 		e.FloorOutput = min(x.choices, x.estimate.MaxOutput)

@@ -91,9 +91,12 @@ func (roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
 // rewrite addresses the request: a constant path on the upstream, its own key, the body we read.
 func rewrite(p *httputil.ProxyRequest) {
 	x := exchangeOf(p.In)
-	p.Out.URL = x.route.upstream.Endpoint("/chat/completions")
+	p.Out.URL = x.route.upstream.Endpoint(strings.TrimPrefix(string(x.endpoint), "/v1"))
 	p.Out.Host = ""
 	p.Out.Header.Set("Content-Type", "application/json")
+	if x.endpoint.TakesForm() {
+		p.Out.Header.Set("Content-Type", x.media) // it names the boundary
+	}
 	p.Out.Header.Set("Accept", "*/*")
 	p.Out.Header.Set("Accept-Encoding", "identity") // the meter must be able to read the answer
 	p.Out.Header.Set("User-Agent", "tokenfare")
@@ -109,7 +112,8 @@ func rewrite(p *httputil.ProxyRequest) {
 func (x *exchange) receive(resp *http.Response) error {
 	x.status = resp.StatusCode
 	x.body.release()
-	resp.Body = &idleBody{ReadCloser: resp.Body, limit: x.server.options.IdleTimeout, cancel: x.cancel}
+	x.idle = &idleBody{ReadCloser: resp.Body, limit: x.server.options.IdleTimeout, cancel: x.cancel}
+	resp.Body = x.idle
 	header := resp.Header
 	resp.Header = pick(header, returned)
 	for name, values := range resp.Header {
@@ -137,17 +141,22 @@ func (x *exchange) receive(resp *http.Response) error {
 		return badGateway(http.StatusBadGateway, "upstream_redirected", "The upstream answered with a redirect, which is not followed. "+
 			"The operator of this proxy must check the url of upstream "+x.route.upstream.Name+".")
 	}
-	sse := isEventStream(header)
+	how := framing(x.endpoint, header)
+	sse := how.Stream
 	x.unreadable = x.stream && !sse // text that is not framed as it should be cannot be told from its frame
 	if encoding := header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		x.unreadable = true // compressed although we asked it not to: it passes, but nothing in it can be counted
 	}
-	x.answer = wire.NewAnswer(resp.Body, wire.AnswerOptions{
-		Stream: sse, Withhold: sse && x.withhold,
-		Count: func(text string) int64 { return x.server.options.Estimator.Count(x.facts, text) },
-	})
-	if sse && x.withhold {
-		resp.Header.Del("Content-Length") // what is withheld is missing from it
+	how.Withhold = sse && x.withhold
+	how.Count = func(text string) int64 { return x.server.options.Estimator.Count(x.facts, text) }
+	if sse && x.drawing != nil && !x.unreadable {
+		how.Most = x.facts.Ratio.Of
+		how.Cover = func(wait bool) (bool, error) { return x.cover(resp.Request.Context(), wait) }
+		x.drawing.covers, x.drawing.durable = true, x.estimate.MaxOutput
+	}
+	x.answer = wire.NewAnswer(x.notice(resp.Body, sse), how)
+	if sse && (x.withhold || how.Cover != nil) {
+		resp.Header.Del("Content-Length") // it does not count what is withheld, or written by us
 		resp.ContentLength = -1
 	}
 	if !sse && resp.ContentLength >= 0 && resp.ContentLength <= readAhead {
@@ -172,6 +181,9 @@ func (l lastWord) Read(p []byte) (int, error) {
 	n, err := l.Answer.Read(p)
 	if l.Complete() {
 		l.exchange.end(endedAnswer)
+		if unrecorded := l.exchange.recorded(context.Background()); unrecorded != nil {
+			return 0, unrecorded
+		}
 	}
 	return n, err
 }
@@ -198,18 +210,9 @@ func (x *exchange) settleAhead(resp *http.Response) error {
 
 // passError relays an upstream's error answer with the upstream's key taken out of its text.
 func (x *exchange) passError(resp *http.Response) error {
-	const most = 1 << 20
-	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
-	resp.Body.Close()
-	if err != nil || len(body) > most {
-		return badGateway(http.StatusBadGateway, "upstream_failed", "The upstream answered with an error that could not be read.")
-	}
-	body = x.route.upstream.Redact(body)
-	if !json.Valid(body) { // an empty or HTML page of some middlebox; SDKs know what to do with an error object only
-		body = badGateway(resp.StatusCode, "upstream_failed", "The upstream "+x.route.upstream.Name+" answered "+
-			strconv.Itoa(resp.StatusCode)+" "+http.StatusText(resp.StatusCode)+", without saying why.").JSON()
-		resp.Header.Set("Content-Type", "application/json")
-		resp.Header.Del("Content-Encoding")
+	body, err := readError(resp, x.route.upstream.Upstream)
+	if err != nil {
+		return err
 	}
 	resp.Body = io.NopCloser(strings.NewReader(string(body)))
 	resp.ContentLength = int64(len(body))
@@ -219,6 +222,24 @@ func (x *exchange) passError(resp *http.Response) error {
 	x.fresh = false // what is left has changed
 	x.writeBudgets(resp.Request.Context(), resp.Header)
 	return nil
+}
+
+// readError reads an upstream's error answer, and takes the upstream's key out of it.
+func readError(resp *http.Response, u *upstream.Upstream) ([]byte, error) {
+	const most = 1 << 20
+	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	resp.Body.Close()
+	if err != nil || len(body) > most {
+		return nil, badGateway(http.StatusBadGateway, "upstream_failed", "The upstream answered with an error that could not be read.")
+	}
+	body = u.Redact(body)
+	if !json.Valid(body) { // an empty or HTML page of some middlebox; SDKs know what to do with an error object only
+		body = badGateway(resp.StatusCode, "upstream_failed", "The upstream "+u.Name+" answered "+
+			strconv.Itoa(resp.StatusCode)+" "+http.StatusText(resp.StatusCode)+", without saying why.").JSON()
+		resp.Header.Set("Content-Type", "application/json")
+		resp.Header.Del("Content-Encoding")
+	}
+	return body, nil
 }
 
 // upstreamFailed says in OpenAI's shape why there is no answer. Addresses and causes stay in the log.
@@ -257,9 +278,21 @@ func plainID(id string) string {
 	return id
 }
 
-func isEventStream(h http.Header) bool {
+// framing is how an answer is to be read. Sound, and text that is not JSON, come from endpoints that make such; from all others
+// one JSON value is expected, whatever its type is said to be.
+func framing(e wire.Endpoint, h http.Header) wire.AnswerOptions {
+	o := wire.AnswerOptions{Endpoint: e}
 	media, _, err := mime.ParseMediaType(h.Get("Content-Type"))
-	return err == nil && media == "text/event-stream"
+	switch {
+	case err == nil && media == "text/event-stream":
+		o.Stream = true
+	case err == nil && (media == "application/json" || strings.HasSuffix(media, "+json")):
+	case e == wire.Speech:
+		o.Bytes = true
+	case e == wire.Transcriptions || e == wire.Translations:
+		o.Text = true
+	}
+	return o
 }
 
 // idleBody ends an answer whose upstream sends nothing for too long. Any byte counts as life, keep-alive comments included.
@@ -288,6 +321,13 @@ func (b *idleBody) Read(p []byte) (int, error) {
 		}
 	}
 	return n, err
+}
+
+// pause lets the upstream be silent until it is read again.
+func (b *idleBody) pause() {
+	if b.timer != nil {
+		b.timer.Stop()
+	}
 }
 
 func (b *idleBody) Close() error {

@@ -16,7 +16,7 @@ var forwarded = []string{"Traceparent", "Tracestate", "Openai-Beta"}
 // returned are the only answer headers that come back. The upstream's limits, organisation and cookies describe the shared
 // account and stay here.
 var returned = []string{
-	"Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Cache-Control", "Date",
+	"Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Disposition", "Cache-Control", "Date",
 	"X-Request-Id", "Openai-Version", "Openai-Model", "Openai-Processing-Ms",
 	"Retry-After", "Retry-After-Ms", "X-Should-Retry",
 }

@@ -22,7 +22,9 @@ type heldStore struct {
 	batch   int64
 	begins  []*ledger.Begin
 	durable map[ledger.ID]time.Time // when begin rows were
+	draws   []*ledger.Draw
 	ends    []*ledger.End
+	owned   []*ledger.Owned
 	refused map[ledger.Refusal]int64 // by all but their number
 	prices  map[string]string
 	rolled  int64 // exchanges in the sums
@@ -62,7 +64,9 @@ func (s *heldStore) Commit(ctx context.Context, b *ledger.Batch) error {
 		s.durable[begin.Exchange] = time.Now()
 	}
 	s.begins = append(s.begins, b.Begins...)
+	s.draws = append(s.draws, b.Draws...)
 	s.ends = append(s.ends, b.Ends...)
+	s.owned = append(s.owned, b.Owned...)
 	for _, r := range b.Refusals {
 		n := r.N
 		r.N = 0
@@ -77,6 +81,13 @@ func (s *heldStore) Commit(ctx context.Context, b *ledger.Batch) error {
 		}
 	}
 	return nil
+}
+
+// ownedRows are the rows that say whose objects are.
+func (s *heldStore) ownedRows() []*ledger.Owned {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.owned)
 }
 
 // be makes the store behave otherwise from now on.
@@ -106,6 +117,13 @@ func (s *heldStore) rows(t testing.TB) []ledger.Exchange {
 		}
 		at[b.Exchange] = len(list)
 		list = append(list, ledger.Exchange{Begin: *b})
+	}
+	for _, d := range s.draws {
+		i, known := at[d.Exchange]
+		if !known || d.Step != len(list[i].Draws)+1 {
+			t.Fatalf("exchange %v drew out of turn: %+v", d.Exchange, d)
+		}
+		list[i].Draws = append(list[i].Draws, *d)
 	}
 	for _, e := range s.ends {
 		switch i, known := at[e.Exchange]; {

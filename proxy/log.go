@@ -82,6 +82,12 @@ func (x *exchange) attrs() []slog.Attr {
 	if x.refused != nil {
 		attrs = append(attrs, slog.String("refused_by", x.refused.budget.String()), slog.Int64("wait_ms", x.refused.wait.Milliseconds()))
 	}
+	if b := x.endedByBudget(); b != nil {
+		attrs = append(attrs, slog.String("ended_by", b.String()))
+	}
+	if x.drawing != nil {
+		attrs = append(attrs, slog.Int("draws", x.drawing.steps))
+	}
 	if x.cut != nil {
 		attrs = append(attrs, slog.String("cut", reason(x.cut)))
 	}

@@ -30,6 +30,8 @@ type metrics struct {
 	earlyRetries *prometheus.CounterVec
 	rejected     *prometheus.CounterVec
 	listFailures *prometheus.CounterVec
+	draws        prometheus.Counter
+	drawWaits    prometheus.Histogram
 	panics       prometheus.Counter
 	settleFailed prometheus.Counter
 }
@@ -73,12 +75,16 @@ func newMetrics(s *Server, reg prometheus.Registerer) (*metrics, error) {
 		earlyRetries: counter("tokenfare_early_retries_total", "Refused requests that came again before the time they were told.", "key"),
 		rejected:     counter("tokenfare_upstream_rejections_total", "Answers 401 or 403 of an upstream to this proxy's own key.", "upstream"),
 		listFailures: counter("tokenfare_model_list_failures_total", "Model lists that an upstream did not send.", "upstream"),
+		draws:        prometheus.NewCounter(prometheus.CounterOpts{Name: "tokenfare_draws_total", Help: "Steps in which streams without an output limit drew more than they had reserved."}),
+		drawWaits: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "tokenfare_draw_wait_seconds", Help: "How long such streams waited for a budget to refill, where they had to.", Buckets: requestBuckets,
+		}),
 		panics:       prometheus.NewCounter(prometheus.CounterOpts{Name: "tokenfare_panics_total", Help: "Calls that ended in a panic of this proxy."}),
 		settleFailed: prometheus.NewCounter(prometheus.CounterOpts{Name: "tokenfare_settle_failures_total", Help: "Settlements that the limiter could not take."}),
 	}
 	for _, c := range []prometheus.Collector{
 		m.requests, m.duration, m.firstByte, m.estimated, m.settled, m.spent, m.overshoot, m.errorRatio, m.endings,
-		m.earlyRetries, m.rejected, m.listFailures, m.panics, m.settleFailed, &levels{server: s},
+		m.earlyRetries, m.rejected, m.listFailures, m.draws, m.drawWaits, m.panics, m.settleFailed, &levels{server: s},
 	} {
 		if err := reg.Register(c); err != nil {
 			return nil, err

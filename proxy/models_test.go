@@ -107,8 +107,9 @@ func TestOnlyWhatIsMeteredIsForwarded(t *testing.T) {
 		method, path string
 		status       int
 	}{
-		{"POST", "/v1/embeddings", 404},
-		{"POST", "/v1/responses", 404},
+		{"POST", "/v1/batches", 404},
+		{"POST", "/v1/responses/compact", 404},
+		{"GET", "/v1/embeddings", 405},
 		{"GET", "/v1/files", 404},
 		{"POST", "/chat/completions", 404},
 		{"POST", "/v1//chat/completions", 404},
@@ -117,7 +118,7 @@ func TestOnlyWhatIsMeteredIsForwarded(t *testing.T) {
 		{"POST", "/V1/chat/completions", 404},
 		{"POST", "/v1/chat%2fcompletions", 404},
 		{"POST", "/v1/chat/completions;x", 404},
-		{"GET", "/v1/chat/completions", 405},
+		{"GET", "/v1/chat/completions", 404}, // nothing is stored where there is no ledger,
 		{"DELETE", "/v1/models/gpt-4o", 405},
 		{"POST", "/openai/deployments/x/chat/completions", 404},
 	} {

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rs/cors"
+
 	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/limiter"
@@ -28,6 +30,8 @@ type Policy struct {
 	catalog   *cost.Catalog
 	zone      *time.Location
 	help      string
+	cors      *cors.Cors // nil: pages of other origins may not call
+	stateless bool
 	versions  *priceVersions
 
 	from, until time.Time // the extras that hold are the same in between; zero: for ever
@@ -42,6 +46,7 @@ type caller struct {
 	groups    string    // those it is in, directly or through others, sorted, with commas between them
 	budgets   []*budget // its own, then its groups'
 	tooLongAs string
+	output    Output
 	bodies    *bodyGate // request bodies in memory
 }
 
@@ -60,10 +65,14 @@ type upstreamEntry struct {
 func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
 	b := policyBuilder{policy: &Policy{
 		callers: map[[sha256.Size]byte]*caller{}, upstreams: map[string]*upstreamEntry{},
-		catalog: c, zone: s.Zone, help: s.Help, versions: new(priceVersions),
+		catalog: c, zone: s.Zone, help: s.Help, stateless: s.Stateless, versions: new(priceVersions),
 	}}
 	if b.policy.zone == nil {
 		b.policy.zone = time.UTC
+	}
+	var err error
+	if b.policy.cors, err = newCORS(s.CORS); err != nil {
+		b.problems = append(b.problems, err)
 	}
 	b.upstreams(s.Upstreams)
 	b.routes(s.Models)
@@ -177,7 +186,7 @@ func members(g GroupSpec, byName map[string]GroupSpec, seen map[string]bool) []s
 func (b *policyBuilder) callers(specs []KeySpec, pools map[string][]*budget, groups map[string][]string, now time.Time) {
 	for _, s := range specs {
 		c := &caller{
-			name: s.Name, disabled: s.Disabled, expires: s.Expires, models: s.Models, tooLongAs: s.TooLongAs,
+			name: s.Name, disabled: s.Disabled, expires: s.Expires, models: s.Models, tooLongAs: s.TooLongAs, output: s.Output,
 			budgets: b.budgets(keyOwner(s.Name), s.Limits), bodies: new(bodyGate),
 		}
 		b.raise(s, c.budgets, now)

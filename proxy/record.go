@@ -42,7 +42,7 @@ func (s *Server) keepRecord(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := &record{
 			ResponseWriter: w, id: s.ids.Next(), began: time.Now(),
-			stall: 2 * s.options.IdleTimeout, control: http.NewResponseController(w),
+			stall: 2 * (s.options.IdleTimeout + s.options.DrawTimeout), control: http.NewResponseController(w),
 		}
 		s.inflight.Add(1)
 		defer s.inflight.Done()
@@ -85,7 +85,7 @@ func (rec *record) Write(p []byte) (int, error) {
 	}
 	rec.begin(http.StatusOK)
 	// Setting a deadline takes a lock or two; moving it when a quarter of it is gone keeps streams cheap. What is left of it is
-	// longer than an upstream may be silent, for on HTTP/2 a deadline ends a stream that has nothing to write, too.
+	// longer than an upstream may be silent and a budget may take to refill, for on HTTP/2 a deadline ends a stream that has nothing to write, too.
 	if rec.stall > 0 && rec.deadline.Sub(now) < rec.stall*3/4 {
 		rec.deadline = now.Add(rec.stall)
 		rec.control.SetWriteDeadline(rec.deadline) //nolint:errcheck // a writer without deadlines has no slow clients

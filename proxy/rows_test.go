@@ -15,6 +15,7 @@ import (
 	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/proxy"
+	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
 // everyBudget is key alice with a budget of every kind and unit, in a group that has one, at an upstream that has one.
@@ -65,7 +66,10 @@ func (w speechless) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // TestEveryEndingHasOneEndRow: whatever the ending, the begin row says what is reserved of each budget, and the one end row what
 // the limiter was settled at, to the unit.
 func TestEveryEndingHasOneEndRow(t *testing.T) {
-	const three = "one two three" // three tokens
+	const (
+		three   = "one two three" // three tokens
+		picture = `{"model":"gpt-image-1","prompt":"a cat","quality":"low"}`
+	)
 	broken := func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(speechless{w}, r) })
 	}
@@ -99,7 +103,9 @@ func TestEveryEndingHasOneEndRow(t *testing.T) {
 		{"silent", streamed, silent, "broken_stream", ledger.Counted, 200, nil},
 		{"a panic of ours", streamed, chunks(three, "", false), "broken_stream", ledger.Counted, 200, func(s *settings) { s.front = broken }},
 		{"a panic of ours after all was read", hi, answerWith(200, plainAnswer(9, 4)), "complete", ledger.Reported, 200, func(s *settings) { s.front = broken }},
+		{"no more than one call may have", unlimited, (&teller{words: 95_000}).ServeHTTP, "ended_budget", ledger.Counted, 200, nil},
 		{"cut, reasoning", reasoning, chunks(three, "", true), "broken", ledger.Unreported, 200, nil},
+		{"pictures, not reported", picture, answerWith(200, `{"created":1,"data":[{"b64_json":""}]}`), "complete_uncountable", ledger.Unreported, 200, nil},
 		{"plain, not JSON", hi, answerWith(200, `<html>`), "broken", ledger.Unreported, 200, nil},
 	}
 	missing := map[string]bool{}
@@ -126,7 +132,11 @@ func TestEveryEndingHasOneEndRow(t *testing.T) {
 						c.edit(s)
 					}
 				})
-				v.chat(c.body)
+				endpoint := wire.Chat
+				if c.body == picture {
+					endpoint = wire.Pictures
+				}
+				v.post(t.Context(), endpoint, c.body)
 				synctest.Wait()
 				states := v.states()
 				time.Sleep(time.Minute)
@@ -193,7 +203,11 @@ func (v *virtual) costsWhatItsPriceSays(x ledger.Exchange) {
 	}
 	want := price.Cost(x.End.Usage)
 	if x.End.Basis == ledger.Unreported || x.End.Basis == ledger.Distrusted {
-		want = max(want, x.Begin.Reserved)
+		reserved := x.Begin.Reserved
+		for _, d := range x.Draws {
+			reserved += d.Reserved
+		}
+		want = max(want, reserved)
 	}
 	if x.End.Cost != want {
 		v.t.Errorf("%+v costs %s by its price, and the row says %s", x.End.Usage, want, x.End.Cost)

@@ -35,6 +35,7 @@ type Options struct {
 	BodyTimeout  time.Duration         // for a body to arrive, besides a second for each 64 KiB; zero means a minute
 	StrayTimeout time.Duration         // for a body that nobody wants to read; zero means ten seconds
 	IdleTimeout  time.Duration         // between two bytes of an answer, from the upstream or to the client; zero means ten minutes
+	DrawTimeout  time.Duration         // for a budget to refill that an answer without an output limit draws on; zero means 30 seconds
 }
 
 // Server serves the OpenAI API to callers. It is an http.Handler, safe for concurrent use.
@@ -47,6 +48,7 @@ type Server struct {
 	metrics  *metrics
 	ids      *ledger.IDs
 	memo     memo
+	owners   owners
 	learner  cost.Learner
 	gate     bodyGate
 	counting chan struct{} // a place for each long prompt that is being counted
@@ -76,7 +78,9 @@ func New(o Options, p *Policy) (*Server, error) {
 	o.BodyTimeout = orDefault(o.BodyTimeout, time.Minute)
 	o.StrayTimeout = orDefault(o.StrayTimeout, 10*time.Second)
 	o.IdleTimeout = orDefault(o.IdleTimeout, 10*time.Minute)
+	o.DrawTimeout = orDefault(o.DrawTimeout, 30*time.Second)
 	s := &Server{options: o, wall: time.Now, counting: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+	s.owners.writer = o.Ledger
 	if o.Ledger != nil {
 		s.ids = o.Ledger.IDs()
 	} else {
@@ -122,7 +126,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.Se
 // record (id, log line, metrics), recover, auth.
 func (s *Server) routes() chi.Router {
 	r := chi.NewRouter()
-	r.Use(boundStray(s.options.StrayTimeout))
+	r.Use(boundStray(s.options.StrayTimeout), s.crossOrigin)
 	r.Get("/healthz", health)
 	r.Get("/readyz", s.ready)
 	r.Group(func(r chi.Router) {
@@ -131,10 +135,13 @@ func (s *Server) routes() chi.Router {
 		r.MethodNotAllowed(s.handle(wrongMethod).ServeHTTP)
 		r.Group(func(r chi.Router) {
 			r.Use(s.auth)
-			r.Method(http.MethodPost, "/v1/chat/completions", s.handle(s.chat))
+			for _, e := range wire.Endpoints() {
+				r.Method(http.MethodPost, string(e), s.handle(s.metered(e)))
+			}
 			r.Method(http.MethodGet, "/v1/models", s.handle(s.listModels))
 			r.Method(http.MethodGet, "/v1/models/*", s.handle(s.getModel))
 			r.Method(http.MethodGet, "/v1/usage", s.handle(s.usage))
+			s.storedRoutes(r)
 		})
 	})
 	return r
@@ -153,15 +160,17 @@ func boundStray(timeout time.Duration) func(http.Handler) http.Handler {
 	}
 }
 
-// chat is the walk of one call: admit, forward, settle. Whatever happens on the way, end settles it before the handler returns.
-func (s *Server) chat(w http.ResponseWriter, r *http.Request) error {
-	x := s.begin(wire.Chat, r)
-	defer x.close()
-	if err := s.admit(x, w, r); err != nil {
-		return err
+// metered is the walk of one call: admit, forward, settle. Whatever happens on the way, end settles it before the handler returns.
+func (s *Server) metered(e wire.Endpoint) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		x := s.begin(e, r)
+		defer x.close()
+		if err := s.admit(x, w, r); err != nil {
+			return err
+		}
+		x.record(r)
+		return s.forward(x, w, r)
 	}
-	x.record(r)
-	return s.forward(x, w, r)
 }
 
 // recover turns a panic into an answer and a log line; the other calls go on.

@@ -46,10 +46,15 @@ type facts struct {
 	status    int  // 0: no status came
 	streamed  bool
 	reasoning bool // hidden output may have been made
+	unseen    bool // what was made is no text, so it cannot be counted
 	reported  bool
 	credible  bool // a reported usage is possible at all
 	complete  bool // the answer came to its own end
+	ended     bool // by a budget that had nothing left for more of it
 }
+
+// endedBudget is the ending of an answer that a budget has ended, whatever it is charged.
+const endedBudget = "ended_budget"
 
 // endings is the table: the first row that fits says what is charged. It is printed in the README.
 var endings = []struct {
@@ -61,11 +66,14 @@ var endings = []struct {
 	{"never_connected", func(f facts) bool { return f.status == 0 && !f.written }, chargeNothing},
 	{"upstream_error", func(f facts) bool { return f.status >= 300 }, chargeNothing},
 	{"no_status", func(f facts) bool { return f.status == 0 }, chargeReserved},
+	{endedBudget, func(f facts) bool { return f.ended && !f.reasoning }, chargeCounted},
+	{endedBudget, func(f facts) bool { return f.ended }, chargeReserved},
 	{"incredible_usage", func(f facts) bool { return f.reported && !f.credible }, chargeLarger},
 	{"complete", func(f facts) bool { return f.reported && f.complete }, chargeReported},
-	{"complete_unreported", func(f facts) bool { return f.complete }, chargeCounted},
+	{"complete_unreported", func(f facts) bool { return f.complete && !f.unseen }, chargeCounted},
+	{"complete_uncountable", func(f facts) bool { return f.complete }, chargeReserved},
 	{"broken_reported", func(f facts) bool { return f.reported }, chargeReported},
-	{"broken_stream", func(f facts) bool { return f.streamed && !f.reasoning }, chargeCounted},
+	{"broken_stream", func(f facts) bool { return f.streamed && !f.reasoning && !f.unseen }, chargeCounted},
 	{"broken", func(facts) bool { return true }, chargeReserved},
 }
 
@@ -114,6 +122,7 @@ func (x *exchange) end(why cause) {
 				x.server.metrics.settleFailed.Inc()
 				x.server.options.Log.Error("settle", "key", x.caller.name, "error", err)
 			}
+			x.own()
 		}()
 		var report wire.Report
 		if x.answer != nil {
@@ -131,16 +140,21 @@ func (x *exchange) end(why cause) {
 func (x *exchange) judge(why cause, report wire.Report) outcome {
 	f := facts{
 		cause: why, written: x.sent.written.Load(), status: x.status, streamed: x.stream && !x.unreadable, reasoning: x.facts.Reasoning,
+		unseen:   report.Unseen,
 		reported: report.Reported || report.Invalid,
 		credible: x.credible(report),
 		complete: why == endedAnswer && report.Complete && report.Err == nil,
+		ended:    x.endedByBudget() != nil,
+	}
+	if f.ended || report.Counted > 0 {
+		report.Counted = x.counted()
 	}
 	for _, row := range endings {
 		if !row.when(f) {
 			continue
 		}
 		if row.then == chargeLarger {
-			report.Counted = x.answer.Counted() // not counted as long as the usage is believed
+			report.Counted = x.counted() // not counted as long as the usage is believed
 		}
 		return x.charged(row.name, row.then, report)
 	}
@@ -175,7 +189,10 @@ func (x *exchange) usage(b basis, report wire.Report) cost.Usage {
 	switch b {
 	case chargeReported:
 		reported := report.Usage
-		reported.Images, reported.Milliseconds, reported.Characters, reported.Fees = u.Images, u.Milliseconds, u.Characters, u.Fees
+		if reported.Milliseconds == 0 { // else this is what is billed
+			reported.Milliseconds = u.Milliseconds
+		}
+		reported.Images, reported.Characters, reported.Fees = u.Images, u.Characters, u.Fees
 		return reported
 	case chargeCounted:
 		u.Output = report.Counted
@@ -197,6 +214,8 @@ func (x *exchange) credible(report wire.Report) bool {
 	}
 	u := report.Usage
 	switch {
+	case u.Milliseconds > 0 && u.Input == 0 && u.Output == 0 && !report.Invalid: // a recording that is billed by its length
+		return u.Milliseconds <= max(1000, x.bound(0).Milliseconds)
 	case report.Invalid || u.Input <= 0 || u.Output < 0 || u.CachedInput > u.Input || u.Reasoning > u.Output:
 		return false
 	case u.Output == 0 && report.SawOutput:

@@ -18,6 +18,8 @@ type Spec struct {
 	Upstreams []UpstreamSpec
 	Zone      *time.Location // for calendar limits and dates in messages; nil means UTC
 	Help      string         // last sentence of every refusal; may be empty
+	CORS      []string       // origins whose pages may call, "https://app.example.com" or "*" for all; empty: none
+	Stateless bool           // nothing may be stored at providers; so it is, too, where there is no ledger to record whose it is
 }
 
 // KeySpec is one caller. Only hashes of its secrets are known here.
@@ -30,6 +32,7 @@ type KeySpec struct {
 	Expires   time.Time     // zero means never
 	Disabled  bool
 	TooLongAs string // error code for prompts that can never fit; empty means request_exceeds_budget
+	Output    Output // what is done about output limits
 }
 
 // GroupSpec is a pool whose budgets are charged together with each member's own.

@@ -31,9 +31,9 @@ func TestEveryEndingHasItsRow(t *testing.T) {
 	flags := []bool{false, true}
 	for _, why := range []cause{endedAnswer, endedBroken, endedPanic, endedRefused} {
 		for _, status := range []int{0, 200, 302, 404, 500} {
-			for bits := range 1 << 6 {
+			for bits := range 1 << 8 {
 				on := func(i int) bool { return flags[bits>>i&1] }
-				f := facts{cause: why, status: status, written: on(0), streamed: on(1), reasoning: on(2), reported: on(3), credible: on(4), complete: on(5)}
+				f := facts{cause: why, status: status, written: on(0), streamed: on(1), reasoning: on(2), reported: on(3), credible: on(4), complete: on(5), unseen: on(6), ended: on(7)}
 				for _, row := range endings {
 					if row.when(f) {
 						reached[row.name] = true

@@ -20,6 +20,7 @@ import (
 	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy"
+	"github.com/tokenfare/tokenfare/proxy/wire"
 	"github.com/tokenfare/tokenfare/test/memnet"
 )
 
@@ -202,9 +203,15 @@ func (v *virtual) chat(body string, header ...string) reply {
 }
 
 // chatUntil is chat by a client that leaves when a context ends.
-func (v *virtual) chatUntil(ctx context.Context, body string, header ...string) (got reply) {
+func (v *virtual) chatUntil(ctx context.Context, body string, header ...string) reply {
 	v.t.Helper()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://proxy/v1/chat/completions", strings.NewReader(body))
+	return v.post(ctx, wire.Chat, body, header...)
+}
+
+// post is chatUntil for any endpoint.
+func (v *virtual) post(ctx context.Context, e wire.Endpoint, body string, header ...string) (got reply) {
+	v.t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://proxy"+string(e), strings.NewReader(body))
 	if err != nil {
 		v.t.Fatal(err)
 	}

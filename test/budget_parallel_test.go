@@ -60,7 +60,7 @@ func TestParallelCallsNeverExceedTheBudget(t *testing.T) {
 						up.Weigh(budget.weigh)
 					}
 					p := harness.Start(t, harness.Config{
-						Upstream: up.URL, Limits: []string{budget.limit},
+						Upstream: up.URL, Limits: []string{budget.limit}, AliceExtra: "output: strict", // what is drawn bounds what passes, and not what is made
 						Models: fmt.Sprintf("  %s: { upstream: fake, default_output_tokens: %d, price: { input: \"$1\", output: \"$4\" } }\n", model, output),
 						More:   noonHere(time.Now()),
 					})

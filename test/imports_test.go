@@ -38,7 +38,7 @@ var arrows = map[string][]string{
 	"proxy/upstream":          {},
 	"proxy/httplimit":         {"limiter", "proxy/wire", "github.com/go-chi/chi/v5"},
 	"proxy/notify":            {"cost", "cost/ledger", "limiter", "proxy", "proxy/limit", "github.com/prometheus/client_golang"},
-	"proxy":                   {"limiter", "limiter/metrics", "cost", "cost/ledger", "proxy/limit", "proxy/wire", "proxy/upstream", "github.com/go-chi/chi/v5", "github.com/prometheus/client_golang"},
+	"proxy":                   {"limiter", "limiter/metrics", "cost", "cost/ledger", "proxy/limit", "proxy/wire", "proxy/upstream", "github.com/go-chi/chi/v5", "github.com/rs/cors", "github.com/prometheus/client_golang"},
 	"cmd/tokenfare":           {"*"},
 	"cmd/tokenfare/simulated": {"cost", "github.com/go-json-experiment/json/jsontext"},
 	"test":                    {"*"},

@@ -105,7 +105,7 @@ func TestRefusalsDoNotWaitForTheBody(t *testing.T) {
 	}{
 		{"unknown key", "POST /v1/chat/completions HTTP/1.1\r\nAuthorization: Bearer nobody\r\nContent-Length: 1000\r\n", http.StatusUnauthorized},
 		{"unknown key, chunked", "POST /v1/chat/completions HTTP/1.1\r\nAuthorization: Bearer nobody\r\nTransfer-Encoding: chunked\r\n", http.StatusUnauthorized},
-		{"unknown path", "POST /v1/files HTTP/1.1\r\nAuthorization: Bearer nobody\r\nContent-Length: 1000\r\n", http.StatusNotFound},
+		{"unknown path", "POST /v1/batches HTTP/1.1\r\nAuthorization: Bearer nobody\r\nContent-Length: 1000\r\n", http.StatusNotFound},
 		{"too large", "POST /v1/chat/completions HTTP/1.1\r\nAuthorization: Bearer " + harness.Bob + "\r\nContent-Length: 99000000\r\n", http.StatusRequestEntityTooLarge},
 	} {
 		t.Run(c.name, func(t *testing.T) {

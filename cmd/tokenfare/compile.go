@@ -20,7 +20,7 @@ func (c *Config) compile() (proxy.Spec, []string, error) {
 	if err != nil {
 		return proxy.Spec{}, nil, err
 	}
-	spec := proxy.Spec{Zone: c.zone, Help: c.Help}
+	spec := proxy.Spec{Zone: c.zone, Help: c.Help, CORS: c.CORS, Stateless: c.stateless()}
 	for _, u := range c.Upstreams {
 		spec.Upstreams = append(spec.Upstreams, u.spec(c.Timeouts.Headers))
 	}
@@ -31,7 +31,7 @@ func (c *Config) compile() (proxy.Spec, []string, error) {
 	}
 	for _, k := range c.Keys {
 		spec.Keys = append(spec.Keys, proxy.KeySpec{
-			Name: k.Name, Hashes: k.Hashes, Limits: c.limitsOf(k), Extra: k.Extra, Models: k.Models, Expires: k.Expires, Disabled: k.Disabled, TooLongAs: k.TooLongAs,
+			Name: k.Name, Hashes: k.Hashes, Limits: c.limitsOf(k), Extra: k.Extra, Models: k.Models, Expires: k.Expires, Disabled: k.Disabled, TooLongAs: k.TooLongAs, Output: k.Output,
 		})
 	}
 	for _, g := range c.Groups {

@@ -17,11 +17,13 @@ type Config struct {
 	Help      string      // last sentence of every refusal
 	Upstreams []UpstreamConfig
 	Models    []ModelConfig
+	CORS      []string // origins whose pages may call; "*" is all
 	Plans     []PlanConfig
 	Keys      []KeyConfig
 	Groups    []GroupConfig
 	Store     StoreConfig
 	Ledger    LedgerConfig
+	State     string // "owned" or "refused": what may be stored at providers; empty: owned, where there is a ledger
 	Notify    NotifyConfig
 	Prices    string         // path of a price file; empty: the built-in list alone
 	Unpriced  proxy.Unpriced // what models cost whose price is not known
@@ -39,7 +41,7 @@ type Config struct {
 
 	ledgerSaid bool // the configuration says where the ledger is, or that there is none
 
-	listenAt, adminAt, maxBufferedAt, pricesAt place
+	listenAt, adminAt, maxBufferedAt, pricesAt, stateAt place
 }
 
 // written is a text and where it stands.
@@ -64,10 +66,12 @@ type StoreConfig struct {
 	URL string // "memory"
 }
 
-// TimeoutsConfig holds the times after which the proxy gives up waiting. None of them cuts a stream that is alive.
+// TimeoutsConfig holds the times after which the proxy gives up waiting. Only draw cuts a stream that is
+// alive: one that a budget has nothing left for.
 type TimeoutsConfig struct {
 	Headers       time.Duration // for the upstream's response headers: reasoning models think long
 	Idle          time.Duration // for the next byte of a response
+	Draw          time.Duration // for a budget to refill that a streamed answer draws on
 	Drain         time.Duration // for running calls to end at shutdown
 	RequestHeader time.Duration // for a caller's request header
 	RequestBody   time.Duration // for a caller's request body, over and above an allowance for its size
@@ -128,6 +132,7 @@ type KeyConfig struct {
 	Expires   time.Time     // zero: never
 	Disabled  bool
 	TooLongAs string // "" or "context_length_exceeded"
+	Output    proxy.Output
 
 	at, planAt place
 	hashesAt   []place
@@ -158,6 +163,7 @@ func defaultConfig() *Config {
 		Timeouts: TimeoutsConfig{
 			Headers:       20 * time.Minute,
 			Idle:          10 * time.Minute,
+			Draw:          30 * time.Second,
 			Drain:         10 * time.Minute,
 			RequestHeader: 10 * time.Second,
 			RequestBody:   60 * time.Second,

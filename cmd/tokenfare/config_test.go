@@ -95,11 +95,11 @@ models:
 plans:
   team: { limits: [60 requests in any minute] }
 keys:
-  alice: { hash: ["`+testHash+`"], plan: team, limits: "$2 each day, until 2027-01-31", extra: +$3 until 2027-01-15, models: ["gpt-*", fast], expires: 2027-01-31, disabled: true, too_long_as: context_length_exceeded }
+  alice: { hash: ["`+testHash+`"], plan: team, limits: "$2 each day, until 2027-01-31", extra: +$3 until 2027-01-15, models: ["gpt-*", fast], expires: 2027-01-31, disabled: true, too_long_as: context_length_exceeded, output: fit }
 groups:
   pool: { keys: ["*"], limits: ["$5 each month"] }
 store: { url: memory }
-timeouts: { headers: 1m, idle: 2m, drain: 3m, request_header: 4s, request_body: 5s, shutdown_delay: 6s }
+timeouts: { headers: 1m, idle: 2m, draw: 20s, drain: 3m, request_header: 4s, request_body: 5s, shutdown_delay: 6s }
 max_body: 1MiB
 max_buffered: 1.5GB
 `)
@@ -149,7 +149,7 @@ max_buffered: 1.5GB
 			{
 				Name: "alice", Hashes: [][32]byte{hash(0xab)}, Limits: []limit.Limit{sentence("60 requests in any minute"), sentence("$2 each day, until 2027-01-31")},
 				Extra:  []limit.Extra{{Text: "+$3 until 2027-01-15", Amount: 3 * int64(usd), Unit: limit.Dollars, Until: time.Date(2027, 1, 15, 0, 0, 0, 0, zone)}},
-				Models: []string{"gpt-*", "fast"}, Expires: time.Date(2027, 1, 31, 0, 0, 0, 0, zone), Disabled: true, TooLongAs: "context_length_exceeded",
+				Models: []string{"gpt-*", "fast"}, Expires: time.Date(2027, 1, 31, 0, 0, 0, 0, zone), Disabled: true, TooLongAs: "context_length_exceeded", Output: proxy.FitOutput,
 			},
 			{Name: "bob", Hashes: [][32]byte{hash(0xcd)}, Limits: []limit.Limit{sentence("$1 each day")}},
 		},
@@ -164,7 +164,7 @@ max_buffered: 1.5GB
 	if c.Listen != ":443" || c.Admin != (AdminConfig{Listen: "0.0.0.0:9", Token: "the-token-of-the-admin"}) || c.MaxBody != 1<<20 || c.MaxBuffered != 1_500_000_000 {
 		t.Errorf("listen %q, admin %q, max_body %d, max_buffered %d", c.Listen, c.Admin.Listen, c.MaxBody, c.MaxBuffered)
 	}
-	if diff := cmp.Diff(TimeoutsConfig{time.Minute, 2 * time.Minute, 3 * time.Minute, 4 * time.Second, 5 * time.Second, 6 * time.Second}, c.Timeouts); diff != "" {
+	if diff := cmp.Diff(TimeoutsConfig{time.Minute, 2 * time.Minute, 20 * time.Second, 3 * time.Minute, 4 * time.Second, 5 * time.Second, 6 * time.Second}, c.Timeouts); diff != "" {
 		t.Errorf("timeouts:\n%s", diff)
 	}
 	for _, f := range []string{"config.yaml", "token", "openai.key", "keys.d/*.yaml"} {

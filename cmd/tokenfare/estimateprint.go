@@ -56,6 +56,10 @@ func printOutput(w io.Writer, e *proxy.Explanation) {
 	fmt.Fprintln(w, "OUTPUT\tTOKENS")
 	how := "as the request says"
 	switch {
+	case e.Step > 0:
+		how = "no limit in the request: a stream begins with so much, and draws as much again while half of it is left"
+	case e.Inserted > 0 && e.Limited:
+		how = "the request's limit would be lowered to what is left"
 	case e.Inserted > 0:
 		how = "no limit in the request: this one would be inserted"
 	case !e.Limited && e.Estimate.MaxOutput > 0:

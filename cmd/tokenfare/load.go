@@ -123,9 +123,11 @@ func (c *Config) decode(s *source, out *problems) {
 		{"tls", func(v *yaml.Node) { c.decodeTLS(d, v) }},
 		{"timezone", func(*yaml.Node) {}},
 		{"help", func(v *yaml.Node) { c.decodeHelp(d, v) }},
+		{"cors", func(v *yaml.Node) { c.decodeCORS(d, v) }},
 		{"upstreams", func(v *yaml.Node) { c.decodeUpstreams(d, v) }},
 		{"store", func(v *yaml.Node) { c.decodeStore(d, v) }},
 		{"ledger", func(v *yaml.Node) { c.decodeLedger(d, v) }},
+		{"state", func(v *yaml.Node) { c.decodeState(d, v) }},
 		{"notify", func(v *yaml.Node) { c.decodeNotify(d, v) }},
 		{"timeouts", func(v *yaml.Node) { c.decodeTimeouts(d, v) }},
 		{"prices", func(v *yaml.Node) { c.decodePrices(d, v) }},
@@ -158,7 +160,7 @@ func (c *Config) shared(d *decoder) []member {
 }
 
 // mainMembers are those that only the main file may hold.
-var mainMembers = []string{"listen", "admin", "tls", "timezone", "help", "upstreams", "store", "ledger", "notify", "timeouts", "prices", "unpriced", "default_output", "max_body", "max_buffered", "include"}
+var mainMembers = []string{"listen", "admin", "tls", "timezone", "help", "upstreams", "store", "ledger", "state", "notify", "timeouts", "prices", "unpriced", "default_output", "max_body", "max_buffered", "include"}
 
 // decodeIncluded reads an included file into c.
 func (c *Config) decodeIncluded(s *source, out *problems) {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	yaml "go.yaml.in/yaml/v4"
+
+	"github.com/tokenfare/tokenfare/proxy"
 )
 
 // ownerName is what upstreams, plans, keys and groups may be called: they appear in messages, headers and metrics.
@@ -65,6 +67,7 @@ func (c *Config) decodeKeys(d *decoder, n *yaml.Node) {
 			{"expires", func(v *yaml.Node) { key.Expires = d.date(v, what+"'s expires") }},
 			{"disabled", func(v *yaml.Node) { key.Disabled = d.boolean(v, what+"'s disabled") }},
 			{"too_long_as", func(v *yaml.Node) { key.TooLongAs = d.choice(v, what+"'s too_long_as", "context_length_exceeded") }},
+			{"output", func(v *yaml.Node) { key.Output = outputs[d.choice(v, what+"'s output", "draw", "strict", "fit")] }},
 		})
 		key.unread = len(d.out.list) > before
 		key.limited = limited
@@ -74,6 +77,9 @@ func (c *Config) decodeKeys(d *decoder, n *yaml.Node) {
 		c.Keys = append(c.Keys, key)
 	})
 }
+
+// outputs are the words for what is done about output limits.
+var outputs = map[string]proxy.Output{"draw": proxy.DrawOutput, "strict": proxy.StrictOutput, "fit": proxy.FitOutput}
 
 // hashes reads one hash or several. What is not a hash may be a key in plain text: it is never shown.
 func (d *decoder) hashes(n *yaml.Node, name string) (list [][32]byte, at []place) {

@@ -186,10 +186,11 @@ func (a *app) open(ctx context.Context) (err error) {
 	a.outage.over(a.registry)
 	estimator := cost.NewEstimator()
 	go warm(estimator)
-	a.server, err = proxy.New(proxy.Options{
+	a.server, err = proxy.New(proxy.Options{ //nolint:contextcheck // calls are settled though their callers are gone
 		Limiter: a.limiter, Estimator: estimator, Ledger: a.books.ledger(), Registry: a.registry, Log: a.log,
 		MaxBody: a.config.MaxBody, MaxBuffered: a.config.MaxBuffered,
 		BodyTimeout: a.config.Timeouts.RequestBody, StrayTimeout: a.config.Timeouts.RequestHeader, IdleTimeout: a.config.Timeouts.Idle,
+		DrawTimeout: a.config.Timeouts.Draw,
 	}, policy)
 	if err != nil {
 		return err

@@ -83,6 +83,7 @@ func (c *Config) decodeTimeouts(d *decoder, n *yaml.Node) {
 	d.members(n, "timeouts", []member{
 		{"headers", func(v *yaml.Node) { set(&t.Headers, d.positive(v, "timeouts.headers")) }},
 		{"idle", func(v *yaml.Node) { set(&t.Idle, d.positive(v, "timeouts.idle")) }},
+		{"draw", func(v *yaml.Node) { set(&t.Draw, d.positive(v, "timeouts.draw")) }},
 		{"drain", func(v *yaml.Node) { t.Drain = d.duration(v, "timeouts.drain") }},
 		{"request_header", func(v *yaml.Node) { set(&t.RequestHeader, d.positive(v, "timeouts.request_header")) }},
 		{"request_body", func(v *yaml.Node) { set(&t.RequestBody, d.positive(v, "timeouts.request_body")) }},

@@ -57,7 +57,7 @@ func (d *decoder) shape(n *yaml.Node, what string) string {
 	case kind == "tls":
 		return "write tls: { cert: server.pem, key: server.key }"
 	case kind == "timeouts":
-		return "write timeouts: { idle: 10m }; the others are headers, drain, request_header, request_body and shutdown_delay"
+		return "write timeouts: { idle: 10m }; the others are headers, draw, drain, request_header, request_body and shutdown_delay"
 	case kind == "key":
 		return write(name, key)
 	}

@@ -22,6 +22,7 @@ func (c *Config) verify(out *problems) {
 	c.verifyKeys(out)
 	c.verifyExtra(out)
 	c.verifyGroups(out)
+	c.verifyState(out)
 	if c.MaxBuffered < c.MaxBody {
 		out.add(c.maxBufferedAt, fmt.Sprintf("raise it to at least %d bytes, better several times as much", c.MaxBody), "max_buffered is less than max_body, so a request of full size could never be read")
 	}

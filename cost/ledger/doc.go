@@ -19,5 +19,7 @@
 // What was charged is dated: to the beginning, as far as it was reserved, and to the end what went beyond. So does the
 // limiter charge budgets, and replaying the rows gives the budgets as they were.
 //
+// Beside what was spent it is kept whose the objects are that providers store: responses, conversations, files.
+//
 // There is no prompt, no completion and no secret in a ledger.
 package ledger

@@ -22,7 +22,7 @@ type Budget struct{ Name, Unit string }
 type Charge struct {
 	Budget Budget
 	N      int64 // dated to the exchange's beginning: what is reserved, and of what was used no more than that
-	Late   int64 // dated to its end: what was used beyond N; for a budget that only observes, all of it
+	Late   int64 // dated to its end: what was drawn, or used beyond N; for a budget that only observes, all of it
 }
 
 // Begin is the row with which an exchange begins. Its ID was made when the reservation was.
@@ -85,20 +85,17 @@ type Exchange struct {
 	End   *End
 }
 
-// Crash is the end row of an exchange that will never have one of its own: it is charged all it had reserved and drawn, where it
-// began. That is where it counts while nobody has ended it, too, so no budget changes with the row.
+// Crash is the end row of an exchange that will never have one of its own: it is charged all it had reserved, where it began, and
+// all it had drawn since. That is how it counts while nobody has ended it, too, so no budget changes with the row.
 func (x *Exchange) Crash() *End {
-	end := &End{
-		Exchange: x.Begin.Exchange, Ending: Crashed, Basis: Unreported, Usage: x.Begin.Most, Cost: x.Begin.Reserved,
-		Charges: append([]Charge(nil), x.Begin.Charges...),
+	end := &End{Exchange: x.Begin.Exchange, Ending: Crashed, Basis: Unreported, Usage: x.Begin.Most, Cost: x.Begin.Reserved}
+	for _, c := range x.Begin.Charges {
+		end.Charges = append(end.Charges, Charge{Budget: c.Budget, N: saturatingAdd(c.N, c.Late)})
 	}
 	for _, d := range x.Draws {
 		end.Usage = sumOf(end.Usage, d.More)
 		end.Cost = cost.NanoUSD(saturatingAdd(int64(end.Cost), int64(d.Reserved)))
 		end.Charges = addCharges(end.Charges, d.Charges)
-	}
-	for i, c := range end.Charges {
-		end.Charges[i].N, end.Charges[i].Late = saturatingAdd(c.N, c.Late), 0
 	}
 	end.bound()
 	return end

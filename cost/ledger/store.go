@@ -61,6 +61,8 @@ type Batch struct {
 	Refusals    []Refusal // to be added to what was counted
 	Prices      []PriceCard
 	Notices     []Notice
+	Owned       []*Owned
+	Grown       []*Growth
 	Oldest      ID    // of this writer's exchanges that are open after this batch; 0: there is none
 	Rolled      *Roll // what is added to the sums; nil: nothing
 }
@@ -105,6 +107,8 @@ type Snapshot interface {
 	Notices(ctx context.Context) ([]Notice, error)
 	// Writers reads who writes to the ledger, or has.
 	Writers(ctx context.Context) ([]Life, error)
+	// Owned reads those of some objects that a key owns and that are not deleted, in no order.
+	Owned(ctx context.Context, key string, ids []string) ([]Owned, error)
 	Close() error
 }
 

@@ -1,23 +1,31 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/tokenfare/tokenfare/cost"
 )
 
-// AnswerOptions say how to read an answer. The zero value reads one JSON value and counts nothing.
+// AnswerOptions say how to read an answer. The zero value reads one JSON value as a chat completion and counts nothing.
 type AnswerOptions struct {
+	// Endpoint is what the answer is from; empty: [Chat].
+	Endpoint Endpoint
 	// Stream says that the body is a stream of server-sent events, not one JSON value.
 	Stream bool
+	// Text says that the body is nothing but what the model said, Bytes that it is nothing that can be read.
+	Text, Bytes bool
 	// Withhold drops events that carry only the usage of the stream (no choices, and a usage object), for a caller who
 	// did not ask for one. It needs Stream.
 	Withhold bool
 	// Count is the number of tokens of a text in the answering model's vocabulary. It is called by Read with batches of
 	// at most 64 KiB, and by Report. If it is nil, nothing is counted.
 	Count func(string) int64
+	// Most is the most tokens that Count makes of so many bytes; nil: as many as there are bytes.
+	Most func(int64) int64
+	// Cover pays for what the model says before it passes; nil: it passes unpaid. It needs Stream. See [Cover].
+	Cover Cover
 }
 
 // Report is what was seen of an answer.
@@ -29,44 +37,65 @@ type Report struct {
 	Invalid   bool       // a usage object was seen that cannot be true: figures negative, fractional, too large or no numbers
 	Counted   int64      // tokens of the text seen, counted only where Usage does not settle the matter (see Report and Counted)
 	SawOutput bool       // text was seen, be it content, reasoning or the arguments of a tool call
-	Complete  bool       // [DONE] was seen, or the JSON value ended
+	Unseen    bool       // what was made is no text, so that nobody can count it
+	Complete  bool       // the last event was seen, or the JSON value or the body ended
 	Err       error      // why reading ended, if not at the end of the body
 }
 
-// Bounds of what an Answer holds. An event longer than maxHeld is passed on as it comes, whatever it is.
+// Bounds of what an Answer holds. An event longer than maxHeld is passed on as it comes, whatever it is; one that must be
+// paid for first, if it is longer than maxOwed.
 const (
 	maxHeld  = 64 << 10
+	maxOwed  = 1 << 20
 	readSize = 8 << 10
 )
 
 // Answer is an upstream's body on its way to the caller: an io.ReadCloser that notices what goes by. Bytes are passed on
-// unchanged and as soon as they are there; a stream from which events are withheld is passed on event by event, comments
-// at once. Neither long lines nor long answers make it hold more than some 200 KiB.
+// unchanged and as soon as they are there; a stream from which events are withheld, or that is paid for as it passes, is
+// passed on event by event, comments at once. Neither long lines nor long answers make it hold more than some 200 KiB, or a
+// MiB where it is paid for.
 //
 // Read and Report are for one goroutine. Close may be called from another.
 type Answer struct {
-	body     io.ReadCloser
-	stream   bool
-	withhold bool
-	text     textSink
-	scan     scanner
-	sse      sse
-	usage    usageSum
-	tier     cost.Tier
-	err      error // what ended reading, io.EOF included
-	report   *Report
+	body      io.ReadCloser
+	stream    bool
+	withhold  bool
+	cover     Cover // nil: nothing is paid for
+	raw, said bool  // the body is neither JSON nor events; and it is what the model said
+	last      bool  // an event said that it is the last
+	text      textSink
+	scan      scanner
+	sse       sse
+	usage     usageSum
+	tier      cost.Tier
+	err       error // what ended reading, io.EOF included
+	report    *Report
 
-	// In withhold mode buf[out:ready] waits for the caller and buf[ready:] is the event being read.
-	buf        []byte
-	out, ready int
-	passing    bool // the event being read is too long and passes
-	dropped    bool // the last thing read was an event, and it was dropped
+	// Where events are passed on one by one, buf[out:ready] waits for the caller, buf[ready:at] is the event being read, and
+	// buf[at:] is to be read.
+	buf            []byte
+	out, ready, at int
+	passing        bool // the event being read is too long and passes
+	dropped        bool // the last thing read was an event, and it was dropped
+	unpaid         bool // there is text that is not known to be paid for
+	owed           bool // buf[ready:at] waits until it is
+	torn           bool // part of the event being read has passed
+	ended          bool // by the budget, and not by the upstream
+	seen           seen // what an ending of ours goes by
 }
 
 // NewAnswer wraps the body of an upstream's answer.
 func NewAnswer(body io.ReadCloser, o AnswerOptions) *Answer {
-	a := &Answer{body: body, stream: o.Stream, withhold: o.Stream && o.Withhold, text: textSink{count: o.Count}}
+	a := &Answer{
+		body: body, stream: o.Stream, withhold: o.Stream && o.Withhold, text: textSink{count: o.Count, most: o.Most},
+		raw: o.Text || o.Bytes, said: o.Text,
+	}
+	if o.Stream {
+		a.cover = o.Cover
+	}
+	a.seen.endpoint = cmp.Or(o.Endpoint, Chat)
 	a.scan.sink = &a.text
+	a.scan.is = readingOf(cmp.Or(o.Endpoint, Chat), o.Stream)
 	a.sse.data = &a.scan
 	return a
 }
@@ -80,7 +109,7 @@ func (a *Answer) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if a.withhold {
+	if a.withhold || a.cover != nil {
 		return a.readEvents(p)
 	}
 	n, err := a.fill(p)
@@ -88,14 +117,16 @@ func (a *Answer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Complete reports whether the answer has said all it has to say: [DONE] was read, or the JSON value has ended. What may still
-// follow is nobody's.
+// Complete reports whether the answer has said all it has to say: the last event was read, or the JSON value or the body has ended.
+// What may still follow is nobody's.
 func (a *Answer) Complete() bool {
 	switch {
 	case a.report != nil:
 		return a.report.Complete
 	case a.stream:
-		return a.sse.done
+		return a.sse.done || a.last || a.ended
+	case a.raw:
+		return errors.Is(a.err, io.EOF)
 	default:
 		return a.scan.valid()
 	}
@@ -118,7 +149,13 @@ func (a *Answer) fill(p []byte) (n int, err error) {
 
 // look reads a piece that passes.
 func (a *Answer) look(b []byte) {
-	if !a.stream {
+	switch {
+	case a.said:
+		a.text.add(b)
+		return
+	case a.raw:
+		return
+	case !a.stream:
 		a.scan.feed(b)
 		return
 	}
@@ -135,56 +172,10 @@ func (a *Answer) endEvent() {
 	if a.scan.valid() {
 		a.usage.merge(a.scan.usageSeen)
 		a.tier = max(a.tier, a.scan.tier)
+		a.last = a.last || a.scan.last
 	}
 	a.text.endEvent()
 	a.sse.reset()
-}
-
-func (a *Answer) readEvents(p []byte) (int, error) {
-	for a.out == a.ready {
-		if a.err != nil {
-			if a.ready == len(a.buf) {
-				return 0, a.err
-			}
-			a.ready = len(a.buf) // the rest is no whole event, but it is the caller's
-			break
-		}
-		if a.ready > 0 { // else the event is still growing: copying it for every byte would be quadratic
-			a.buf = append(a.buf[:0], a.buf[a.ready:]...)
-			a.out, a.ready = 0, 0
-		}
-		held := len(a.buf)
-		a.buf = slices.Grow(a.buf, readSize)
-		n, _ := a.fill(a.buf[held : held+readSize])
-		a.buf = a.buf[:held+n]
-		a.sift(held)
-	}
-	n := copy(p, a.buf[a.out:a.ready])
-	a.out += n
-	return n, nil
-}
-
-// sift reads buf from at on, moves ready behind all that may pass, and cuts out what is withheld.
-func (a *Answer) sift(at int) {
-	for at < len(a.buf) {
-		n, what := a.sse.next(a.buf[at:])
-		at += n
-		tooLong := a.passing || at-a.ready > maxHeld
-		switch {
-		case what == eventEnd:
-			a.dropped = !tooLong && a.scan.onlyUsage()
-			a.endEvent()
-		case what != lateLF:
-			a.dropped = false
-		}
-		if a.dropped {
-			a.buf = append(a.buf[:a.ready], a.buf[at:]...)
-			at = a.ready
-		}
-		if a.passing = tooLong && a.sse.inEvent; a.passing || !a.sse.inEvent {
-			a.ready = at
-		}
-	}
 }
 
 // Report says what was seen, after reading has ended, however it ended, or the answer is complete. The text is counted unless the answer is
@@ -193,10 +184,10 @@ func (a *Answer) Report() Report {
 	if a.report != nil {
 		return *a.report
 	}
-	r := &Report{SawOutput: a.text.seen, Complete: a.Complete()}
+	r := &Report{SawOutput: a.text.seen, Unseen: a.scan.is.makes != words, Complete: a.Complete()}
 	a.endEvent() // an answer may end without the empty line, and a JSON value is like one event
 	r.Model = string(a.scan.served)
-	r.Usage, r.Reported, r.Invalid, r.Tier = a.usage.final(), a.usage.reported, a.usage.invalid, a.tier
+	r.Usage, r.Reported, r.Invalid, r.Tier = a.scan.is.sorted(a.usage.final()), a.usage.reported, a.usage.invalid, a.tier
 	settled := r.Complete && r.Reported && !r.Invalid && r.Usage.Input > 0 && (r.Usage.Output > 0 || !r.SawOutput)
 	if !settled {
 		r.Counted = a.Counted()

@@ -63,8 +63,18 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(strings.ReplaceAll(": c\n\n"+helloEvent+usageEvent+doneEvent, "\n", "\r\n")), uint64(3))
 	f.Add([]byte("\ufeffevent: x\rdata: {\"choices\":[],\rdata: \"usage\":{\"prompt_tokens\":-1}}\r\rdata\r\r"), uint64(4))
 	f.Add([]byte(`{"choices":[{"text":"\ud83d\ude00\ud83dx\u00zz\q"}],"us\u0061ge":{"total_tokens":3},"usage":[]}`), uint64(5))
+	f.Add([]byte(responsesStream), uint64(8))
+	f.Add([]byte(said("completed", responsesUsage)), uint64(9))
 	f.Fuzz(func(t *testing.T, body []byte, pattern uint64) {
-		for _, o := range []AnswerOptions{{}, {Stream: true}, {Stream: true, Withhold: true}} {
+		for _, o := range []AnswerOptions{
+			{},
+			{Stream: true},
+			{Stream: true, Withhold: true},
+			{Endpoint: Responses},
+			{Endpoint: Responses, Stream: true},
+			{Endpoint: Transcriptions},
+			{Endpoint: Pictures, Stream: true},
+		} {
 			out, report := relay(t, o, bytes.NewReader(body))
 			if !o.Withhold && out != string(body) {
 				t.Fatalf("%+v: the body was changed to %q", o, out)

@@ -2,7 +2,8 @@
 // them, and reads the answers to chats while they pass by. It knows no HTTP, no budgets and no keys.
 //
 // The words it uses: a request body is read into a Request, by the dialect of its Endpoint or as a form; an Edit is a named
-// splice into its bytes; an Answer is an upstream's body on its way to the caller, with a Report of what went by; an Error
+// splice into its bytes; a Ref is
+// what it names of what the provider stores, and Made notes what is stored of an answer; an Answer is an upstream's body on its way to the caller, with a Report of what went by; an Error
 // is a refusal in OpenAI's shape.
 //
 //	req, err := wire.Read(wire.Chat, contentType, body) // strict: what we read is what the provider will read

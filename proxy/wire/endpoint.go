@@ -16,6 +16,7 @@ type Endpoint string
 const (
 	Chat            Endpoint = "/v1/chat/completions"
 	Responses       Endpoint = "/v1/responses"
+	InputTokens     Endpoint = "/v1/responses/input_tokens"
 	Completions     Endpoint = "/v1/completions"
 	Embeddings      Endpoint = "/v1/embeddings"
 	Moderations     Endpoint = "/v1/moderations"
@@ -30,7 +31,7 @@ const (
 // Endpoints lists all endpoints whose requests can be read.
 func Endpoints() []Endpoint {
 	return []Endpoint{
-		Chat, Responses, Completions, Embeddings, Moderations, Pictures, Speech,
+		Chat, Responses, Completions, Embeddings, Moderations, Pictures, Speech, InputTokens,
 		PictureEdits, PictureVariants, Transcriptions, Translations,
 	}
 }
@@ -48,6 +49,9 @@ type dialect struct {
 	asks   bool                               // streams report their usage only if stream_options ask for it
 	least  int64                              // the smallest output limit that the provider takes; 0: one
 	echoes bool                               // a limit of 0 can be meant
+	stores bool                               // the provider stores answers unless it is told not to
+	runs   bool                               // it knows max_tool_calls
+	bare   bool                               // there need be neither a prompt nor a model
 	member func(r *reader, name string) error // reads the value of a member of the body
 	end    func(r *reader) error              // judges what hangs on several members; may be nil
 }
@@ -55,6 +59,7 @@ type dialect struct {
 var dialects = map[Endpoint]*dialect{
 	Chat:        &chatDialect,
 	Responses:   &responsesDialect,
+	InputTokens: &inputTokensDialect,
 	Completions: &completionsDialect,
 	Embeddings:  &embeddingsDialect,
 	Moderations: &moderationsDialect,
@@ -70,8 +75,9 @@ var dialects = map[Endpoint]*dialect{
 // In the objects it reads (the body, messages, items, content parts, stream_options, formats, tools) members are known
 // by their exact names only; a repeated member, or one whose name a lenient parser would take for a known one, is an
 // error, since two parsers would disagree about it. Inside schemas, tool parameters, metadata and members it does not
-// know nothing is judged, but every string counts as input. Features whose cost cannot be bounded before the call, and
-// references to what the provider has stored, are errors.
+// know nothing is judged, but every string counts as input. Features whose cost cannot be bounded before the call are errors,
+// and so are references to stored objects that nobody can be known to own; the others are collected in Refs, and
+// [Request.Stateless] is for those who allow none.
 //
 // It takes time linear in the body, and returns a Request that refers to body.
 func Read(e Endpoint, contentType string, body []byte) (*Request, error) {
@@ -93,7 +99,8 @@ func (d *dialect) read(body []byte) (*Request, error) {
 		return nil, badRequest(CodeInvalidJSON, "", "The body is not valid UTF-8: encode it as UTF-8.")
 	}
 	req := &Request{PromptMember: d.prompt, UsageOption: d.asks, LeastLimit: max(1, d.least), body: body, members: d.limits}
-	req.Cost.Choices = 1
+	req.Cost.Choices, req.Stores, req.store.byDefault = 1, d.stores, d.stores
+	req.runs = d.runs
 	r := newReader(body, req)
 	if d.echoes {
 		r.leastLimit = 0
@@ -130,9 +137,10 @@ func (d *dialect) readBody(r *reader) error {
 		r.req.Model = d.model
 	}
 	switch {
+	case d.bare:
 	case r.req.Model == "":
 		return badRequest(CodeMissingMember, "model", `The member "model" is missing: name a model.`)
-	case !prompt:
+	case !prompt && len(r.req.Refs) == 0: // what is stored may be all there is
 		return badRequest(CodeMissingMember, d.prompt, fmt.Sprintf(`The member %q is missing: send %s.`, d.prompt, d.plural))
 	case d.end != nil:
 		return d.end(r)
@@ -170,7 +178,9 @@ func (r *reader) member(name string) error {
 		return r.id() // the model is not shown it
 	case "service_tier":
 		return r.serviceTier()
-	case "store", "background", "previous_response_id", "conversation":
+	case "store":
+		return r.store()
+	case "background", "previous_response_id", "conversation":
 		return r.stored(name)
 	}
 	switch {

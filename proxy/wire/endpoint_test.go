@@ -185,10 +185,10 @@ func TestReadRefuses(t *testing.T) {
 		"a stored prompt":      {Responses, `{"model":"m","input":"a","prompt":{"id":"p"}}`, CodeUnsupportedMember, "prompt"},
 		"work that outlives":   {Responses, `{"model":"m","input":"a","background":true}`, CodeUnsupportedMember, "background"},
 		"a stored container":   {Responses, `{"model":"m","input":"a","tools":[{"type":"code_interpreter","container":"c"}]}`, CodeUnsupportedMember, "tools[0].container"},
-		"files of a container": {Responses, `{"model":"m","input":"a","tools":[{"type":"code_interpreter","container":{"type":"auto","file_ids":["f"]}}]}`, CodeUnsupportedMember, "tools[0].container.file_ids"},
+		"files of a container": {Responses, `{"model":"m","input":"a","tools":[{"type":"code_interpreter","container":{"type":"auto","file_ids":["f"]}}]}`, CodeUnsupportedMember, "tools[0].container.file_ids[0]"},
 		"a large container":    {Responses, `{"model":"m","input":"a","tools":[{"type":"code_interpreter","container":{"type":"auto","memory_limit":"64g"}}]}`, CodeUnsupportedMember, "tools[0].container.memory_limit"},
 		"another's container":  {Responses, `{"model":"m","input":"a","tools":[{"type":"shell","environment":{"type":"container_reference","container_id":"c"}}]}`, CodeUnsupportedMember, "tools[0].environment.container_id"},
-		"files of a shell":     {Responses, `{"model":"m","input":"a","tools":[{"type":"shell","environment":{"type":"container_auto","file_ids":["f"]}}]}`, CodeUnsupportedMember, "tools[0].environment.file_ids"},
+		"files of a shell":     {Responses, `{"model":"m","input":"a","tools":[{"type":"shell","environment":{"type":"container_auto","file_ids":["f"]}}]}`, CodeUnsupportedMember, "tools[0].environment.file_ids[0]"},
 		"a stored mask":        {Responses, `{"model":"m","input":"a","tools":[{"type":"image_generation","input_image_mask":{"file_id":"f"}}]}`, CodeUnsupportedMember, "tools[0].input_image_mask.file_id"},
 		"vector stores":        {Responses, `{"model":"m","input":"a","tools":[{"type":"file_search","vector_store_ids":["v"]}]}`, CodeUnsupportedMember, "tools[0].vector_store_ids"},
 		"a tool of no type":    {Responses, `{"model":"m","input":"a","tools":[{"name":"f"}]}`, CodeUnsupportedMember, "tools[0]"},
@@ -219,7 +219,10 @@ func TestReadRefuses(t *testing.T) {
 		"speech backwards":     {Speech, `{"model":"m","input":"a","speed":-1}`, CodeInvalidValue, "speed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Read(c.endpoint, "application/json", []byte(c.body))
+			req, err := Read(c.endpoint, "application/json", []byte(c.body))
+			if err == nil {
+				err = req.Stateless()
+			}
 			var e *Error
 			if !errors.As(err, &e) {
 				t.Fatalf("got %v, want an *Error", err)
@@ -318,6 +321,7 @@ func FuzzRead(f *testing.F) {
 		`{"input":[{"type":"text","text":"a"}]}`,
 		`{"model":"m","prompt":"a","size":"1024x1024","quality":"hd"}`,
 		`{"model":"m","input":"a","speed":0.5}`,
+		`{"model":"m","input":[{"type":"item_reference","id":"msg_1"},{"type":"reasoning","id":"rs_1"}],"conversation":{"id":"c"},"previous_response_id":"r"}`,
 	} {
 		f.Add(uint8(i), []byte(body))
 	}
@@ -340,13 +344,21 @@ func FuzzRead(f *testing.F) {
 		if std.Model != req.Model && dialects[e].model == "" {
 			t.Fatalf("the model is %q, not %q", std.Model, req.Model)
 		}
-		edited := req.Edit(Edits{Model: "other", IncludeUsage: true, MaxOutput: 16, MostRuns: 5})
+		edited := req.Edit(Edits{Model: "other", IncludeUsage: true, MaxOutput: 16, MostRuns: 5, NotStored: true})
 		again, err := Read(e, "", edited)
 		if err != nil {
 			t.Fatalf("the edited body %s is not accepted: %v", edited, err)
 		}
 		if again.Model != "other" {
 			t.Fatalf("the model is %q after the edit", again.Model)
+		}
+		if again.Stores || len(again.Refs) != len(req.Refs) {
+			t.Fatalf("the edited body %s stores its answer, or names other objects: %+v", edited, again.Refs)
+		}
+		for _, ref := range req.Refs {
+			if !IsID(ref.ID) || ref.Param == "" {
+				t.Fatalf("a reference to %q in %q", ref.ID, ref.Param)
+			}
 		}
 	})
 }

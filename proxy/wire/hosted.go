@@ -64,7 +64,9 @@ func (r *reader) container(kind *string) error {
 				*kind = word
 				return nil
 			})
-		case "file_ids", "container_id", "skills":
+		case "file_ids":
+			return r.refs(MountedRef)
+		case "container_id", "skills":
 			return r.stored(name)
 		case "memory_limit":
 			return r.choice(func(word string) error {
@@ -86,7 +88,7 @@ func (r *reader) mask() error {
 	}
 	return r.object(maskShape, func(name string) error {
 		if name == "file_id" {
-			return r.stored(name)
+			return r.ref(PictureRef)
 		}
 		return r.skip()
 	})

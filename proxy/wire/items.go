@@ -40,7 +40,8 @@ func (r *reader) items(role string) error {
 // An item collects what can only be judged once it is read, since its type may come last.
 type item struct {
 	kind           string
-	named          bool // it has a number
+	id             span // its number
+	bears          bool // there is something in it, beside what it is and whose
 	call           cost.ToolCall
 	sealed, result span // strings not yet counted: reasoning that only the provider can read, a picture in base64
 }
@@ -54,22 +55,52 @@ func (r *reader) item() error {
 	if err := r.object(itemShape, func(name string) error { return r.itemMember(&it, name) }); err != nil {
 		return err
 	}
-	if it.kind == "item_reference" || it.kind == "" && it.named && r.message.role == "" {
-		return r.fail(CodeUnsupportedMember, "%s refers to what is stored at the provider, which this proxy does not allow: send the item itself.")
+	if it.refers() {
+		if err := r.addRef(ItemRef, it.id); err != nil {
+			return err
+		}
+		if !it.bears {
+			return nil // the item that is meant counts
+		}
 	}
 	r.endItem(&it)
 	return nil
 }
 
+// refers reports whether the provider is to take the item, or something of it, from what it has stored.
+func (it *item) refers() bool {
+	switch {
+	case it.id == (span{}):
+		return false
+	case it.kind == "item_reference" || !it.bears:
+		return true
+	case it.kind == "reasoning":
+		return it.sealed == (span{})
+	default:
+		return it.kind == "image_generation_call" && it.result == (span{})
+	}
+}
+
 func (r *reader) itemMember(it *item, name string) error {
+	switch name {
+	case "type", "role", "id", "status", "phase":
+	default:
+		it.bears = it.bears || r.next() != 'n'
+	}
 	switch name {
 	case "type":
 		return r.itemKind(it)
 	case "role":
 		return r.role()
 	case "id":
-		it.named = true
-		return r.id()
+		if r.next() != '"' {
+			return r.id()
+		}
+		err := r.later(&it.id)
+		if err == nil && it.id.end-it.id.start-2 > plainID {
+			r.count(cost.PartMessages, r.text(it.id))
+		}
+		return err
 	case "call_id":
 		return r.callID()
 	case "status":
@@ -226,7 +257,7 @@ func (r *reader) itemPartMember(p *contentPart, name string) error {
 			return r.later(&p.inlay)
 		}
 	case "file_id":
-		return r.fileID()
+		return r.fileID(p)
 	}
 	if slices.Contains(unknowable, name) {
 		return r.unknowable()

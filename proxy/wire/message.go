@@ -64,7 +64,7 @@ func (r *reader) messageMember(name string) error {
 		if null, err := r.null(); null || err != nil {
 			return err
 		}
-		return r.fail(CodeUnsupportedMember, "%s refers to audio stored at the provider, which this proxy does not allow: send its transcript as text.")
+		return r.fail(CodeUnsupportedMember, "%s refers to audio stored at the provider, and nobody can know which key it is of: send its transcript as text.")
 	}
 	return r.countAll(cost.PartMessages)
 }
@@ -108,6 +108,7 @@ func (r *reader) endMessage() {
 type contentPart struct {
 	kind              string
 	image             bool
+	ref               int // 1 + the index of its file's reference; 0: there is none
 	detail            cost.Detail
 	url, audio, inlay span // strings not yet counted: an image's address, base64 of audio, base64 of a file
 }
@@ -132,6 +133,9 @@ func (r *reader) endPart(p *contentPart, image, audio, file bool) error {
 		return r.fail(CodeUnsupportedMember, "%s is of a type whose cost cannot be known before the call: send text, image_url, input_audio or file parts.")
 	}
 	facts := &r.req.Cost
+	if p.ref > 0 && image {
+		r.req.Refs[p.ref-1].Kind = PictureRef // which counts as a picture of unknown size
+	}
 	if p.image || image {
 		facts.Images = append(facts.Images, cost.ImageOf(r.content(p.url), p.detail))
 	}
@@ -160,7 +164,7 @@ func (r *reader) partMember(p *contentPart, name string) error {
 	case "file":
 		return r.attachment(fileShape, "file_data", p, &p.inlay)
 	case "file_id":
-		return r.fileID()
+		return r.fileID(p)
 	default:
 		if slices.Contains(unknowable, name) {
 			return r.unknowable()
@@ -202,7 +206,7 @@ func (r *reader) attachment(s *shape, data string, p *contentPart, at *span) err
 		case name == data && r.next() == '"':
 			return r.later(at)
 		case name == "file_id":
-			return r.fileID()
+			return r.fileID(p)
 		case name == "detail":
 			return r.detail(&p.detail)
 		case name == "format": // a word that selects, not text
@@ -229,11 +233,14 @@ func (r *reader) detail(d *cost.Detail) error {
 	return nil
 }
 
-func (r *reader) fileID() error {
-	if null, err := r.null(); null || err != nil {
-		return err
+// fileID reads a reference to a file. Whether it is read or looked at, the part's type says.
+func (r *reader) fileID(p *contentPart) error {
+	before := len(r.req.Refs)
+	err := r.ref(FileRef)
+	if len(r.req.Refs) > before {
+		p.ref = len(r.req.Refs)
 	}
-	return r.fail(CodeUnsupportedMember, "%s refers to a file stored at the provider, which this proxy does not allow: send the file itself in file_data.")
+	return err
 }
 
 // later reads a string without counting it.

@@ -27,6 +27,8 @@ type Request struct {
 	OutputMember string       // the member that gives the output limit, the larger of two; empty if there is none
 	LeastLimit   int64        // the smallest output limit that the endpoint takes
 	MustLimit    int64        // the output limit that holds where none is given, and must be written so that it does; 0: none
+	Refs         []Ref        // to what the provider stores, in the order they are there
+	Stores       bool         // the provider is to store the answer
 
 	body     []byte
 	form     bool // body is a form
@@ -36,6 +38,8 @@ type Request struct {
 	members  [2]string    // the members that may give an output limit, the current one first; empty: there is none
 	limits   [2]limitSpan // in the order of members
 	mostRuns limitSpan    // max_tool_calls
+	runs     bool         // the endpoint knows that
+	store    storeSpan
 }
 
 // A limitSpan says where a limit stands in the body.

@@ -26,7 +26,10 @@ func read(t *testing.T, body string) *Request {
 // refused reads a body that must not be accepted.
 func refused(t *testing.T, body string) *Error {
 	t.Helper()
-	_, err := ReadChat([]byte(body))
+	req, err := ReadChat([]byte(body))
+	if err == nil {
+		err = req.Stateless()
+	}
 	var e *Error
 	if !errors.As(err, &e) {
 		t.Fatalf("ReadChat(%.200s): got %v, want an *Error", body, err)

@@ -13,8 +13,17 @@ var responsesDialect = dialect{
 	prompt: "input", plural: "a string or an array of items",
 	limits: [2]string{"max_output_tokens"},
 	least:  16, // OpenAI's API reference
+	stores: true,
+	runs:   true,
 	member: (*reader).responsesMember,
 }
+
+// inputTokensDialect is for requests to the Responses API whose input is only counted.
+var inputTokensDialect = func() dialect {
+	d := responsesDialect
+	d.stores = false
+	return d
+}()
 
 var (
 	textShape      = newShape("format", "verbosity")
@@ -38,6 +47,10 @@ func (r *reader) responsesMember(name string) error {
 		return r.textOptions()
 	case "reasoning":
 		return r.reasoning()
+	case "previous_response_id":
+		return r.ref(PreviousResponse)
+	case "conversation":
+		return r.conversation()
 	case "prompt":
 		return r.stored(name)
 	case "include":

@@ -2,11 +2,12 @@ package wire
 
 import "github.com/tokenfare/tokenfare/cost"
 
-// scanner reads one JSON value that arrives in pieces, in constant memory and without looking back. It notices what the
-// answer to a chat completion says at its top level (model, usage, service_tier, choices, error) and hands on the text inside choices. It
-// checks as much of the grammar as it takes to tell members from text that imitates them.
+// scanner reads one JSON value that arrives in pieces, in constant memory and without looking back. It notices what an
+// answer says at its top level (model, usage, service_tier, choices, error), or an event in the object that holds the answer, and hands
+// on what the model said. It checks as much of the grammar as it takes to tell members from text that imitates them.
 type scanner struct {
 	scanState
+	is    *reading
 	sink  *textSink
 	usage []byte // the text of the usage object that is being read
 
@@ -20,6 +21,7 @@ type scanner struct {
 type scanState struct {
 	phase   phase
 	depth   int
+	base    int                       // 1 within the member of an event that holds the answer, else 0
 	objects [maxScanDepth / 64]uint64 // a bit for every level: set for an object, clear for an array
 
 	isName bool       // the string being read is the name of a member
@@ -27,7 +29,7 @@ type scanState struct {
 	escape escape
 	name   nameBuffer
 
-	top     topMember // the member of the top-level object that is being read
+	top     topMember // the member of the top-level object that is being read, or of the one that holds the answer
 	textual bool      // the name read last says that a string behind it is text of the answer
 	texts   int       // how many such strings have begun
 
@@ -38,6 +40,7 @@ type scanState struct {
 	choices      bool      // there is a member choices that is not null...
 	choicesItems bool      // ...and not an empty array
 	failed       bool      // there is an error that is not null
+	last         bool      // its type says that it ends the stream
 
 	recalled recalled
 }
@@ -74,6 +77,9 @@ const (
 	errorMember
 	tierMember
 	modelMember
+	typeMember
+	saidMember   // what the model said, in some depth
+	answerMember // the answer as it is so far
 )
 
 // reset makes the scanner ready for the next value.
@@ -126,12 +132,12 @@ func (s *scanner) feed(b []byte) {
 			s.beginLiteral(c)
 		case openByte:
 			s.open(c == '{')
-			if s.depth == 2 && c == '{' && s.top == usageMember {
+			if s.depth == s.base+2 && c == '{' && s.top == usageMember {
 				s.usage, s.inUsage, s.usageObject, from = s.usage[:0], true, true, i-1
 			}
 		case closeByte:
 			s.close(c == '}')
-			if s.inUsage && s.depth == 1 {
+			if s.inUsage && s.depth == s.base+1 {
 				s.keepUsage(b[from:i])
 				s.usageSeen.add(s.usage)
 				s.inUsage = false
@@ -170,13 +176,13 @@ func (s *scanner) inObject() bool {
 // beginValue notes that a value begins, and what its being there says at the top level.
 func (s *scanner) beginValue(object, array, null bool, next phase) {
 	s.step(s.phase == wantValue || s.phase == wantValueOrEnd, next)
-	if s.depth > 2 || null {
+	if s.depth > s.base+2 || null {
 		return
 	}
 	switch {
-	case s.top == usageMember && s.depth == 1 && !object:
+	case s.top == usageMember && s.depth == s.base+1 && !object:
 		s.usageSeen.invalid = true
-	case s.top == choicesMember && s.depth == 1:
+	case s.top == choicesMember && s.depth == s.base+1:
 		s.choices = true
 		s.choicesItems = s.choicesItems || !array
 	case s.top == choicesMember:
@@ -206,6 +212,9 @@ func (s *scanner) open(object bool) {
 	}
 	s.depth++
 	s.textual = false
+	if s.depth == 2 && object && s.top == answerMember {
+		s.base, s.top = 1, otherMember
+	}
 }
 
 func (s *scanner) close(object bool) {
@@ -220,6 +229,9 @@ func (s *scanner) close(object bool) {
 	s.depth--
 	s.textual = false
 	s.phase = afterValue
+	if s.depth == s.base && s.base > 0 {
+		s.base, s.top = 0, otherMember
+	}
 	if s.depth == 0 {
 		s.phase = closed
 	}

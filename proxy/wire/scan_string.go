@@ -10,6 +10,7 @@ const (
 	keepName              // into name
 	keepTier              // into name: the value of service_tier
 	keepModel             // into served: the value of model
+	keepType              // into name: the value of type
 	keepText              // into sink
 )
 
@@ -22,10 +23,13 @@ func (s *scanner) beginString() {
 		case s.textual:
 			s.kind = keepText
 			s.texts++
-		case s.depth == 1 && s.top == tierMember:
+		case s.depth == s.base+1 && s.top == tierMember:
 			s.kind = keepTier
 			s.name.n = 0
-		case s.depth == 1 && s.top == modelMember && !s.servedRead:
+		case s.depth == 1 && s.top == typeMember:
+			s.kind = keepType
+			s.name.n = 0
+		case s.depth == s.base+1 && s.top == modelMember && !s.servedRead:
 			s.kind = keepModel
 			s.served = s.served[:0]
 		}
@@ -33,10 +37,10 @@ func (s *scanner) beginString() {
 		return
 	}
 	s.phase, s.kind = inString, skipString
-	if s.depth == 1 {
+	if s.depth == s.base+1 {
 		s.top = otherMember
 	}
-	if s.depth == 1 || s.top == choicesMember {
+	if s.depth == s.base+1 || s.top == choicesMember || s.top == saidMember {
 		s.kind = keepName
 		s.name.n = 0
 	}
@@ -104,6 +108,8 @@ func (s *scanner) endString() {
 			s.servedRead = true
 		case keepTier:
 			s.tier = max(s.tier, cost.ParseTier(string(s.name.b[:s.name.n])))
+		case keepType:
+			s.last = s.is.ends(s.name.b[:s.name.n])
 		}
 		return
 	}
@@ -112,7 +118,7 @@ func (s *scanner) endString() {
 		return
 	}
 	name := s.name.b[:s.name.n]
-	if s.depth > 1 {
+	if s.depth > s.base+1 {
 		// The members that hold what a model said, in every dialect we know.
 		switch string(name) {
 		case "content", "refusal", "reasoning_content", "reasoning", "text", "name", "arguments", "input":
@@ -123,14 +129,15 @@ func (s *scanner) endString() {
 	switch string(name) {
 	case "usage":
 		s.top = usageMember
-	case "choices":
-		s.top = choicesMember
 	case "error":
 		s.top = errorMember
 	case "service_tier":
 		s.top = tierMember
 	case "model":
 		s.top = modelMember
+	default:
+		s.top = s.is.member(name, s.base)
+		s.textual = s.is.isText(name, s.base)
 	}
 }
 
@@ -138,7 +145,7 @@ func (s *scanner) endString() {
 // and the length of the buffer is more than that of any name we look for.
 type nameBuffer struct {
 	n int
-	b [24]byte
+	b [32]byte
 }
 
 func (n *nameBuffer) add(b []byte) { n.n += copy(n.b[n.n:], b) }

@@ -21,8 +21,10 @@ type Edits struct {
 	// endpoint does not know stands for the one it prefers.
 	OutputMember string
 	// RenameLimit writes a limit that the caller gave under the other name as OutputMember, for an upstream that knows
-	// only that one. It matters when MaxOutput is zero.
+	// only that one.
 	RenameLimit bool
+	// NotStored has the provider store nothing, where it would do so by default.
+	NotStored bool
 	// MostRuns is how often the provider may run tools, where the caller does not say (max_tool_calls).
 	MostRuns int64
 }
@@ -55,11 +57,15 @@ func (r *Request) Edit(e Edits) []byte {
 	}
 	if e.MaxOutput > 0 && r.members[0] != "" {
 		splices = append(splices, r.spliceLimit(e)...)
-	} else if e.RenameLimit {
-		splices = append(splices, r.renameLimit(e.OutputMember)...)
 	}
-	if e.MostRuns > 0 && !r.form && (!r.mostRuns.present || r.mostRuns.null) {
+	if e.RenameLimit {
+		splices = append(splices, r.renameLimit(e.OutputMember, e.MaxOutput)...)
+	}
+	if e.MostRuns > 0 && r.runs && (!r.mostRuns.present || r.mostRuns.null) {
 		splices = append(splices, r.spliceRuns(e.MostRuns))
+	}
+	if e.NotStored && r.Stores {
+		splices = append(splices, r.spliceStore())
 	}
 	if len(splices) == 0 {
 		return r.body
@@ -127,8 +133,9 @@ func (r *Request) spliceLimit(e Edits) []splice {
 	}
 }
 
-// renameLimit makes a limit known by the name of member, unless it is already. A null under that name gets the number.
-func (r *Request) renameLimit(member string) []splice {
+// renameLimit makes a limit known by the name of member, unless it is already. A null under that name gets the number, or the one
+// that replaces it.
+func (r *Request) renameLimit(member string, instead int64) []splice {
 	want, other := r.limits[0], r.limits[1]
 	if member == r.members[1] {
 		want, other = other, want
@@ -137,7 +144,7 @@ func (r *Request) renameLimit(member string) []splice {
 	case !other.present || other.null || want.present && !want.null:
 		return nil
 	case want.present:
-		return []splice{{want.value, strconv.FormatInt(other.n, 10)}}
+		return []splice{{want.value, strconv.FormatInt(cmp.Or(instead, other.n), 10)}}
 	default:
 		return []splice{{other.name, quote(member)}}
 	}

@@ -9,6 +9,7 @@ const maxPending = 64 << 10
 // that reports its usage need not be counted at all; only beyond maxPending is a batch counted at once.
 type textSink struct {
 	count   func(string) int64 // nil: nothing is kept
+	most    func(int64) int64  // tokens that so many bytes can be; nil: as many
 	pending []byte
 	counted int64
 	seen    bool  // there was text
@@ -47,6 +48,32 @@ func (t *textSink) total() int64 {
 	return max(t.counted, t.deltas)
 }
 
+// beyond is how many tokens of all text so far are beyond a limit; 0 if that is certain without counting. Only what came since
+// is counted, and of that the last word is left for later, so that counting now and then gives what counting once does.
+func (t *textSink) beyond(limit int64) int64 {
+	if t.atMost() <= limit {
+		return 0
+	}
+	t.countUpTo(batchEnd(t.pending))
+	if t.atMost() <= limit {
+		return 0
+	}
+	last := int64(0)
+	if len(t.pending) > 0 {
+		last = t.count(string(t.pending))
+	}
+	return max(0, max(t.counted+last, t.deltas)-limit)
+}
+
+// atMost is no less than total, and costs nothing: a token is a byte or more.
+func (t *textSink) atMost() int64 {
+	bytes := int64(len(t.pending))
+	if t.most != nil {
+		bytes = t.most(bytes)
+	}
+	return max(t.counted+bytes, t.deltas)
+}
+
 func (t *textSink) countUpTo(end int) {
 	if end > 0 {
 		t.counted += t.count(string(t.pending[:end]))
@@ -58,12 +85,12 @@ func (t *textSink) countUpTo(end int) {
 // token in every vocabulary, or failing that between characters.
 func batchEnd(b []byte) int {
 	const near = 1 << 10
-	for end := len(b) - 1; end > len(b)-near; end-- {
+	for end := len(b) - 1; end > max(0, len(b)-near); end-- {
 		if b[end] == ' ' && b[end-1] != ' ' {
 			return end
 		}
 	}
-	for end := len(b); end > len(b)-utf8.UTFMax; end-- {
+	for end := len(b); end > max(0, len(b)-utf8.UTFMax); end-- {
 		if r, size := utf8.DecodeLastRune(b[:end]); r != utf8.RuneError || size != 1 {
 			return end
 		}

@@ -176,14 +176,22 @@ func (r *reader) stored(name string) error {
 		return err
 	}
 	switch name {
-	case "store", "background":
+	case "background":
 		on, _, err := r.boolean()
 		if err == nil && on {
-			return r.fail(CodeUnsupportedMember, "%s must not be true: this proxy allows no work or data that outlives the call. Leave it out.")
+			return r.fail(CodeUnsupportedMember, "%s must not be true: what it costs is known only after the call. Leave it out, and stream the answer instead (stream: true).")
 		}
 		return err
+	case "prompt":
+		return r.fail(CodeUnsupportedMember, "%s refers to a template stored at the provider, and nobody can know which key it is of: send its text as instructions and input.")
+	case "vector_store_ids":
+		return r.fail(CodeUnsupportedMember, "%s refers to stores at the provider, and nobody can know which key they are of: send the files themselves (input_file), or search on your side with a function tool.")
+	case "container", "container_id":
+		return r.fail(CodeUnsupportedMember, `%s refers to a container at the provider, and nobody can know which key it is of: say {"type":"auto"}, and a new one is made for the call.`)
+	case "skills":
+		return r.fail(CodeUnsupportedMember, "%s refers to skills stored at the provider, and nobody can know which key they are of: send their text as instructions.")
 	default:
-		return r.fail(CodeUnsupportedMember, "%s refers to what is stored at the provider, which this proxy does not allow: send the text itself.")
+		return r.fail(CodeUnsupportedMember, "%s refers to what is stored at the provider, which this endpoint does not take: send the text itself, or use the Responses API.")
 	}
 }
 

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"errors"
+	"math"
+	"strconv"
 
 	"github.com/tokenfare/tokenfare/cost"
 )
@@ -36,28 +38,31 @@ func (u *usageSum) final() cost.Usage { return u.usage.Normal() }
 
 var errUsage = errors.New("usage figures must be plain whole numbers")
 
-// parseUsage reads a usage object of a chat completion. The output is the larger of completion_tokens and what
-// total_tokens leaves beside the prompt: some providers leave reasoning out of the former only.
+// parseUsage reads a usage object, in the words of chat completions or in those of the other endpoints. The output is the larger of
+// what is said to be it and what the total leaves beside the input: some providers leave reasoning out of the former only. A
+// recording may be billed by its length alone, in seconds.
 func parseUsage(text []byte) (u cost.Usage, figures bool, err error) {
-	var total, hasPrompt, completion int64
+	var total, hasPrompt, completion, milliseconds int64
 	r := newReader(text, &Request{})
 	if r.next() != '{' {
 		return u, false, errUsage
 	}
 	err = r.members(func(name string) error {
 		switch name {
-		case "prompt_tokens":
+		case "prompt_tokens", "input_tokens":
 			hasPrompt = 1
 			return r.figure(&u.Input, &figures)
-		case "completion_tokens":
+		case "completion_tokens", "output_tokens":
 			return r.figure(&completion, &figures)
+		case "seconds":
+			return r.seconds(&milliseconds, &figures)
 		case "total_tokens":
 			return r.figure(&total, &figures)
-		case "prompt_tokens_details":
+		case "prompt_tokens_details", "input_tokens_details", "input_token_details":
 			return r.details(map[string]*int64{
 				"cached_tokens": &u.CachedInput, "cache_write_tokens": &u.CacheWrite, "audio_tokens": &u.AudioInput, "image_tokens": &u.ImageInput,
 			})
-		case "completion_tokens_details":
+		case "completion_tokens_details", "output_tokens_details", "output_token_details":
 			return r.details(map[string]*int64{
 				"reasoning_tokens": &u.Reasoning, "audio_tokens": &u.AudioOutput, "image_tokens": &u.ImageOutput,
 			})
@@ -69,7 +74,29 @@ func parseUsage(text []byte) (u cost.Usage, figures bool, err error) {
 		u.Input = max(0, total-completion)
 	}
 	u.Output = max(completion, total-u.Input)
+	u.Milliseconds = milliseconds
 	return u, figures, err
+}
+
+// seconds reads a length in seconds, or null, into milliseconds.
+func (r *reader) seconds(into *int64, found *bool) error {
+	if null, err := r.null(); null || err != nil {
+		return err
+	}
+	if r.next() != '0' {
+		return errUsage
+	}
+	at, err := r.scalar()
+	if err != nil {
+		return err
+	}
+	const longest = 1e9
+	s, err := strconv.ParseFloat(string(r.body[at.start:at.end]), 64)
+	if err != nil || s < 0 || s > longest {
+		return errUsage
+	}
+	*into, *found = max(*into, int64(math.Ceil(1000*s))), true
+	return nil
 }
 
 // details reads the figures of a details object, or null.

@@ -33,6 +33,7 @@ type Server struct {
 	running int // chat calls under way
 	busiest int
 	lines   map[net.Conn]bool // connections
+	stored  *Stored           // nil: nothing is remembered
 }
 
 // New starts a server that stops with the test. Without a script it answers every model politely.
@@ -111,6 +112,11 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client left while sending; there is nothing to record
+	}
+	if stored := s.storage(); stored != nil && concernsStored(r, body) {
+		s.add(&Call{Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header, Body: body})
+		stored.Serve(w, r, body)
+		return
 	}
 	switch {
 	case r.Method == http.MethodGet && r.URL.Path == "/v1/models":

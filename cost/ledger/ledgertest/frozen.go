@@ -70,8 +70,8 @@ func unended() (open ledger.Exchange, end ledger.End) {
 		Exchange: id, Ending: ledger.Crashed, Basis: ledger.Unreported, Usage: cost.Usage{Input: 500, Output: 300}, Cost: 3_625_000,
 		Charges: ofBob(1, 3_625_000, 300, 500),
 	}
-	for i, c := range end.Charges { // all where it began
-		end.Charges[i] = ledger.Charge{Budget: c.Budget, N: c.N + c.Late}
+	for i, c := range open.Begin.Charges { // where it began, and only what was drawn later
+		end.Charges[i].N, end.Charges[i].Late = end.Charges[i].N+c.Late, end.Charges[i].Late-c.Late
 	}
 	return open, end
 }

@@ -29,6 +29,11 @@ var stories = []story{
 
 	{"notices", noticesOnce},
 	{"notices of long ago", noticesGo},
+	{"owned objects", ownedByKey},
+	{"many owned objects", ownedMany},
+	{"owned objects that grow", ownedGrows},
+	{"owned objects that are deleted", ownedGoes},
+	{"owned objects of long ago", ownedForgotten},
 	{"refusals", refusalsAddUp},
 	{"a budget of two units", twoUnits},
 	{"snapshots", snapshots},

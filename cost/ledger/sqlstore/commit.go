@@ -111,10 +111,14 @@ func (t *tx) rows(ctx context.Context, b *ledger.Batch) error {
 	for _, n := range slices.SortedFunc(slices.Values(b.Notices), byNotice) {
 		notices.add(n.Budget, n.Period, n.At)
 	}
-	for _, table := range []*bulk{begins, draws, ends, corrections, refusals, notices} {
+	owned := newBulk("owned", ownedColumns, keep, len(b.Owned))
+	for _, o := range slices.SortedFunc(slices.Values(b.Owned), byOwned) {
+		owned.add(o.ID, string(o.Kind), o.Key, o.Upstream, o.Of, o.Made.UnixMicro(), o.Tokens, int64(0))
+	}
+	for _, table := range []*bulk{begins, draws, ends, corrections, refusals, notices, owned} {
 		if err := table.flush(ctx, t); err != nil {
 			return fmt.Errorf("%s: %w", table.table, err)
 		}
 	}
-	return nil
+	return t.grow(ctx, b.Grown)
 }

@@ -25,6 +25,10 @@ func byNotice(a, b ledger.Notice) int {
 	return cmp.Or(cmp.Compare(a.Budget, b.Budget), cmp.Compare(a.Period, b.Period), cmp.Compare(a.At, b.At))
 }
 
+func byOwned(a, b *ledger.Owned) int { return cmp.Compare(a.ID, b.ID) }
+
+func byGrown(a, b *ledger.Growth) int { return cmp.Compare(a.ID, b.ID) }
+
 func byHour(a, b ledger.Hour) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), bySeries(a.Series, b.Series), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Served, b.Served), cmp.Compare(a.Label, b.Label))
 }

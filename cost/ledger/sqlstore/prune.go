@@ -45,6 +45,9 @@ func (s *Store) Prune(ctx context.Context, before time.Time, most int) (dropped 
 		if _, err := t.exec(ctx, `DELETE FROM notices WHERE ends > 0 AND ends < ?`, time.Now().Add(-noticesKept).Unix()); err != nil {
 			return err
 		}
+		if err := t.forget(ctx); err != nil {
+			return err
+		}
 		return t.compact(ctx)
 	})
 	return dropped, err

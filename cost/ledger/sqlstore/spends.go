@@ -15,6 +15,7 @@ type spends struct {
 	from  []time.Time      // of each want: since then by row
 	names map[string][]int // wants of each budget
 	each  func(i int, at time.Time, n int64) error
+	now   time.Time
 }
 
 // Spends reads what budgets were charged.
@@ -22,12 +23,12 @@ func (r *snapshot) Spends(ctx context.Context, wants []ledger.Want, each func(i 
 	if err := r.readTail(ctx); err != nil {
 		return err
 	}
-	s := spends{wants: wants, from: make([]time.Time, len(wants)), names: map[string][]int{}, each: each}
+	s := spends{wants: wants, from: make([]time.Time, len(wants)), names: map[string][]int{}, each: each, now: time.Now()}
 	kept, err := r.Kept(ctx)
 	if err != nil {
 		return err
 	}
-	now := time.Now()
+	now := s.now
 	rows := later(ledger.RowsSince(now), nextSlot(kept)) // slots that begin then have all their rows
 	oldest := now
 	for i, w := range wants {
@@ -154,23 +155,31 @@ func (s *spends) row(i int, at time.Time, n int64) error {
 	return s.each(i, at, n)
 }
 
-// unfinished passes on what one exchange has reserved. It is in no sum yet, and counts where it will be if it is never ended.
+// unfinished passes on what one exchange has reserved, at its beginning, and drawn, as of now: nobody knows when. It is in no sum
+// yet, and counts where it will be if it is never ended.
 func (s *spends) unfinished(e *ledger.End) error {
-	at := e.Exchange.Time()
 	for _, c := range e.Charges {
-		n := c.N + c.Late
-		for _, i := range s.names[c.Budget.Name] {
-			var err error
-			switch w := s.wants[i]; {
-			case w.Detail != ledger.ByRow:
-				err = s.slot(i, ledger.SlotOf(at), n)
-			case n != 0 && !at.Before(w.Since):
-				err = s.each(i, at, n)
-			}
-			if err != nil {
-				return err
+		for _, part := range []struct {
+			at time.Time
+			n  int64
+		}{{e.Exchange.Time(), c.N}, {s.now, c.Late}} {
+			for _, i := range s.names[c.Budget.Name] {
+				if err := s.open(i, part.at, part.n); err != nil {
+					return err
+				}
 			}
 		}
+	}
+	return nil
+}
+
+// open passes on a part of what one exchange has that is not ended.
+func (s *spends) open(i int, at time.Time, n int64) error {
+	switch w := s.wants[i]; {
+	case w.Detail != ledger.ByRow:
+		return s.slot(i, ledger.SlotOf(at), n)
+	case n != 0 && !at.Before(w.Since):
+		return s.each(i, at, n)
 	}
 	return nil
 }

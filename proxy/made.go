@@ -1,0 +1,66 @@
+package proxy
+
+import (
+	"io"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/proxy/wire"
+)
+
+// noticed is an upstream's body that shows what goes by.
+type noticed struct {
+	io.ReadCloser
+	made *wire.Made
+}
+
+func (n noticed) Read(p []byte) (int, error) {
+	k, err := n.ReadCloser.Read(p)
+	_, _ = n.made.Write(p[:k]) // it never fails
+	return k, err
+}
+
+// notice looks out for the ids of what the provider stores of an answer.
+func (x *exchange) notice(body io.ReadCloser, stream bool) io.ReadCloser {
+	if !x.stores && x.claimed.conversation == "" {
+		return body
+	}
+	x.made = wire.NewMade(x.endpoint, stream)
+	return noticed{body, x.made}
+}
+
+// own records what the provider has stored of an answer, once it has ended, however it ended. The caller may name the whole of
+// it, with all that was said before, or the items in it.
+func (x *exchange) own() {
+	if x.made == nil {
+		return
+	}
+	whole := x.boundTokens()
+	said := x.bound(x.estimate.MaxOutput).Output
+	if x.outcome.basis == chargeReported {
+		said = x.outcome.usage.Output
+		whole = addSaturating(x.outcome.usage.Input, said)
+	}
+	row := func(id string, kind ledger.ObjectKind, of string, tokens int64) *ledger.Owned {
+		return &ledger.Owned{ID: id, Kind: kind, Key: x.caller.name, Upstream: x.route.upstream.Name, Of: of, Tokens: tokens}
+	}
+	var list []*ledger.Owned
+	switch {
+	case x.made.ID == "": // it broke off before it said so much
+	case x.stores && x.endpoint == wire.Responses:
+		list = append(list, row(x.made.ID, ledger.Response, "", whole))
+	case x.stores:
+		list = append(list, row(x.made.ID, ledger.Completion, "", whole))
+	}
+	kind := ledger.Item
+	if x.claimed.conversation != "" {
+		kind = ledger.ConversationItem
+		// The answer is read with all that was there before. What was added meanwhile by other calls, they count themselves.
+		x.owned = x.server.owners.grow(x.claimed.conversation, max(said, whole-x.claimed.context))
+	}
+	for _, id := range x.made.Parts {
+		list = append(list, row(id, kind, x.made.ID, said))
+	}
+	if len(list) > 0 {
+		x.owned = x.server.owners.add(list) // later than what has grown, or together with it
+	}
+}

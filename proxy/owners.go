@@ -1,0 +1,106 @@
+package proxy
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+)
+
+// mostKnown is how many objects this process remembers beside the ledger: some 5 MB.
+const mostKnown = 16 << 10
+
+// owners says whose the objects are that providers store. The ledger knows; what this process has had made lately is
+// remembered, so that it need not be read, and is known though the ledger cannot be read just now.
+//
+// A key is told of its own objects only: what another key owns is looked for in the same places as what does not exist, and
+// is found in none.
+type owners struct {
+	writer *ledger.Writer // nil: there is no ledger, and nobody owns anything
+
+	mu    sync.Mutex
+	known map[string]ledger.Owned // guarded by mu
+	order []string                // guarded by mu; those in known, a ring once it is full
+	next  int                     // guarded by mu; of the ring
+}
+
+// find returns those of some objects that a key owns, by their ids.
+func (o *owners) find(ctx context.Context, key string, ids []string) (map[string]ledger.Owned, error) {
+	found := make(map[string]ledger.Owned, len(ids))
+	var grow map[string]ledger.Owned // conversations: others may have added to them
+	var ask []string
+	now := time.Now()
+	o.mu.Lock()
+	for _, id := range ids {
+		row, ok := o.known[id]
+		switch {
+		case !ok || row.Key != key || row.Forgotten(now):
+			ask = append(ask, id)
+		case row.Kind == ledger.Conversation:
+			if grow == nil {
+				grow = map[string]ledger.Owned{}
+			}
+			grow[id] = row
+			ask = append(ask, id)
+		default:
+			found[id] = row
+		}
+	}
+	o.mu.Unlock()
+	rows, err := o.writer.Owned(ctx, key, ask)
+	if err != nil && len(ask) > len(grow) {
+		return nil, err
+	}
+	maps.Copy(found, grow)
+	for _, row := range rows {
+		row.Tokens = max(row.Tokens, grow[row.ID].Tokens)
+		found[row.ID] = row
+	}
+	return found, nil
+}
+
+// add records objects that were made. Whoever had an object made first owns it.
+func (o *owners) add(list []*ledger.Owned) ledger.Ticket {
+	now := time.Now() // one for all: see itemsOf
+	o.mu.Lock()
+	for _, row := range list {
+		row.Made = now
+		if _, there := o.known[row.ID]; there {
+			continue
+		}
+		if o.known == nil {
+			o.known = make(map[string]ledger.Owned)
+		}
+		o.known[row.ID] = *row
+		if len(o.order) < mostKnown {
+			o.order = append(o.order, row.ID)
+			continue
+		}
+		delete(o.known, o.order[o.next])
+		o.order[o.next] = row.ID
+		o.next = (o.next + 1) % mostKnown
+	}
+	o.mu.Unlock()
+	return o.writer.Own(list)
+}
+
+// grow records that an object has more tokens.
+func (o *owners) grow(id string, tokens int64) ledger.Ticket {
+	o.mu.Lock()
+	if row, ok := o.known[id]; ok {
+		row.Tokens = addSaturating(row.Tokens, tokens)
+		o.known[id] = row
+	}
+	o.mu.Unlock()
+	return o.writer.Grow([]*ledger.Growth{{ID: id, Tokens: tokens}})
+}
+
+// remove records that an object was deleted. Its place in the ring stays until it is taken.
+func (o *owners) remove(id string) ledger.Ticket {
+	o.mu.Lock()
+	delete(o.known, id)
+	o.mu.Unlock()
+	return o.writer.Grow([]*ledger.Growth{{ID: id, Gone: true}})
+}

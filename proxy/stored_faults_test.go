@@ -1,0 +1,114 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tokenfare/tokenfare/proxy"
+	"github.com/tokenfare/tokenfare/proxy/wire"
+	"github.com/tokenfare/tokenfare/test/fakeopenai"
+)
+
+// TestObjectsAreWhereTheyWereMade: at their upstream, with its key; a model that another upstream serves cannot read them, and
+// their owner is told why.
+func TestObjectsAreWhereTheyWereMade(t *testing.T) {
+	v := freshVault(t, func(s *proxy.Spec) {
+		s.Upstreams = []proxy.UpstreamSpec{{Name: "a", Key: "sk-of-a"}, {Name: "b", Key: "sk-of-b"}}
+		s.Models = []proxy.ModelSpec{{Pattern: "gpt-4o-mini", Upstream: "a"}, {Pattern: "gpt-4o", Upstream: "b"}}
+	})
+	at := strings.Replace(remember, "gpt-4o-mini", "gpt-4o", 1)
+	id := v.must(secret, "POST", "/v1/responses", at)
+	v.must(secret, "GET", "/v1/responses/"+id, "")
+	v.must(secret, "POST", "/v1/conversations", `{}`)
+	for i, want := range []string{"sk-of-b", "sk-of-b", "sk-of-a"} {
+		if got := (<-v.asked).Header.Get("Authorization"); got != "Bearer "+want {
+			t.Errorf("request %d went upstream with another key than %s", i, want)
+		}
+	}
+	got := v.as(secret, "POST", "/v1/responses", goOn(id))
+	if got.status != 404 || !strings.Contains(got.body, "stored at b") {
+		t.Errorf("read by a model of another upstream: %d %s", got.status, got.body)
+	}
+	theirs := v.as(bobsSecret, "POST", "/v1/responses", goOn(id))
+	if theirs.status != 404 || strings.Contains(theirs.body, "stored at") {
+		t.Errorf("another key: %d %s", theirs.status, theirs.body)
+	}
+}
+
+// TestALedgerThatCannotBeRead: what this process has had made is known; all else may be somebody's, and is refused for a while.
+func TestALedgerThatCannotBeRead(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		stored := fakeopenai.NewStored()
+		v := newVirtual(t, alice(t, "100k tokens in total"), func(w http.ResponseWriter, r *http.Request) {
+			stored.Serve(w, r, []byte(`{"model":"gpt-4o-mini","input":"Hi"}`))
+		}) // its store cannot be read
+		first := v.post(t.Context(), wire.Responses, remember)
+		if next := v.post(t.Context(), wire.Responses, goOn(idOf(t, first.body))); next.status != 200 {
+			t.Errorf("what was made just now: %d %s", next.status, next.body)
+		}
+		unknown := v.post(t.Context(), wire.Responses, goOn("resp_unknown"))
+		if _, _, _, code := unknown.errorOf(t); unknown.status != 503 || code != "ledger_unavailable" {
+			t.Errorf("what is not known: %d %s", unknown.status, unknown.body)
+		}
+		if n := len(v.store.rows(t)); n != 2 {
+			t.Errorf("%d calls were recorded, want 2", n)
+		}
+	})
+}
+
+// TestAnAnswerThatBreaksOffIsOwned, if its id was seen: the provider may have stored it. Its tokens are those that were reserved.
+func TestAnAnswerThatBreaksOffIsOwned(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		v := newVirtual(t, alice(t, "100k tokens in total"), func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = w.Write([]byte("data: {\"type\":\"response.created\",\"response\":{\"id\":\"resp_half\"}}\n\n"))
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(time.Second)
+			panic(http.ErrAbortHandler)
+		})
+		got := v.post(t.Context(), wire.Responses, strings.Replace(remember, "}", `,"stream":true}`, 1))
+		if got.err == nil {
+			t.Errorf("it did not break off: %s", got.body)
+		}
+		time.Sleep(time.Second)
+		rows := v.store.ownedRows()
+		if len(rows) != 1 || rows[0].ID != "resp_half" || rows[0].Key != "alice" || rows[0].Tokens != got.reserved(t) {
+			text, _ := json.Marshal(rows)
+			t.Errorf("recorded: %s, and %d tokens were reserved", text, got.reserved(t))
+		}
+	})
+}
+
+// TestStoredPathsPassOnFaults of the upstream, without its key and without a broken answer that looks whole.
+func TestStoredPathsPassOnFaults(t *testing.T) {
+	v := freshVault(t)
+	id := v.must(secret, "POST", "/v1/responses", remember)
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		status int
+		has    string
+	}{
+		"an error":       {answerWith(500, `{"error":{"message":"key sk-upstream-secret is tired","type":"server_error","param":null,"code":null}}`), 500, "key [key] is tired"},
+		"a page":         {answerWith(503, "<html>busy</html>"), 503, "without saying why"},
+		"our key is bad": {answerWith(401, `{}`), 502, "upstream_unauthorized"},
+		"a redirect":     {answerWith(302, ``), 502, "upstream_redirected"},
+		"a broken answer": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			_, _ = w.Write([]byte("half"))
+		}, 502, "upstream_failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			up := httptest.NewServer(c.answer)
+			defer up.Close()
+			catalogPolicy(t, v.house, up.URL, v.spec)
+			got := v.as(secret, "GET", "/v1/responses/"+id, "")
+			if got.status != c.status || !strings.Contains(got.body, c.has) || strings.Contains(got.body, "sk-upstream") {
+				t.Errorf("%d %s, %v; want %d with %q", got.status, got.body, got.err, c.status, c.has)
+			}
+		})
+	}
+}

@@ -1,0 +1,148 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/proxy/upstream"
+	"github.com/tokenfare/tokenfare/proxy/wire"
+)
+
+// ask sends a request to the upstream and returns its answer, which is a success. path is made of constants and of ids that were
+// checked.
+func (c *stored) ask(method, path string, query url.Values, body *heldBody) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(c.r.Context())
+	resp, err := c.roundTrip(ctx, method, path, query, body)
+	if err != nil {
+		defer cancel(nil)
+		return nil, c.failed(err)
+	}
+	resp.Body = &idleBody{ReadCloser: resp.Body, limit: c.server.options.IdleTimeout, cancel: cancel}
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
+		resp.Body.Close()
+		c.server.metrics.upstreamRejected(c.upstream.Name)
+		return nil, badGateway(http.StatusBadGateway, codeOurKey, "The upstream did not accept this proxy's own key. This is not "+
+			"the fault of your key: the operator of this proxy must check the key of upstream "+c.upstream.Name+".")
+	case resp.StatusCode >= 400:
+		text, err := readError(resp, c.upstream.Upstream)
+		if err != nil {
+			return nil, err
+		}
+		resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader(string(text))), int64(len(text))
+		resp.Header.Del("Content-Length")
+	case resp.StatusCode >= 300 || resp.StatusCode < 200:
+		resp.Body.Close()
+		return nil, badGateway(http.StatusBadGateway, "upstream_redirected", "The upstream answered with a redirect, which is not followed. "+
+			"The operator of this proxy must check the url of upstream "+c.upstream.Name+".")
+	}
+	return resp, nil
+}
+
+func (c *stored) roundTrip(ctx context.Context, method, path string, query url.Values, body *heldBody) (*http.Response, error) {
+	address := c.upstream.Endpoint(path)
+	if len(query) > 0 {
+		address.RawQuery = query.Encode()
+	}
+	r, err := http.NewRequestWithContext(ctx, method, address.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header = pick(c.r.Header, forwarded)
+	if body != nil {
+		r.Body, r.ContentLength = body.reader(), body.len()
+		r.GetBody = func() (io.ReadCloser, error) { return body.reader(), nil }
+		r.Header.Set("Content-Type", "application/json")
+		if media := c.r.Header.Get("Content-Type"); strings.HasPrefix(media, "multipart/form-data") {
+			r.Header.Set("Content-Type", media) // it names the boundary
+		}
+	}
+	r.Header.Set("Accept", "*/*")
+	r.Header.Set("Accept-Encoding", "identity")
+	r.Header.Set("User-Agent", "tokenfare")
+	c.upstream.Authorize(r.Header)
+	return c.upstream.RoundTrip(r)
+}
+
+// failed says why there is no answer. Addresses and causes stay here.
+func (c *stored) failed(err error) error {
+	switch {
+	case errors.Is(err, context.Canceled) && c.r.Context().Err() != nil:
+		return context.Canceled
+	case upstream.IsTimeout(err):
+		return badGateway(http.StatusGatewayTimeout, "upstream_timeout", "The upstream "+c.upstream.Name+" did not answer in time.")
+	default:
+		return badGateway(http.StatusBadGateway, "upstream_unreachable", "The upstream "+c.upstream.Name+" cannot be reached.")
+	}
+}
+
+// relay passes an answer on. made, unless it is nil, is shown what goes by; when the answer is whole and a success, then
+// records what has become of it, which is durable before the last bytes leave.
+func (c *stored) relay(resp *http.Response, made *wire.Made, then func() ledger.Ticket) error {
+	defer resp.Body.Close()
+	header := pick(resp.Header, returned)
+	for name, values := range header {
+		for _, v := range values {
+			if string(c.upstream.Redact([]byte(v))) == v { // a provider may put our key into a header
+				c.w.Header().Set(name, v)
+			}
+		}
+	}
+	if c.w.Header().Get("X-Request-Id") == "" {
+		c.w.Header().Set("X-Request-Id", c.exchange.id.String())
+	}
+	// What was read last waits until it is known whether it is the last.
+	var buffers [2][16 << 10]byte
+	var waiting []byte
+	began := false
+	write := func(p []byte) error {
+		if !began {
+			c.w.WriteHeader(resp.StatusCode)
+			began = true
+		}
+		_, err := c.w.Write(p)
+		return err
+	}
+	for i := 0; ; i = 1 - i {
+		n, err := resp.Body.Read(buffers[i][:])
+		if made != nil {
+			_, _ = made.Write(buffers[i][:n]) // it never fails
+		}
+		if n > 0 && waiting != nil {
+			if err := write(waiting); err != nil {
+				panic(http.ErrAbortHandler) // the client is gone
+			}
+		}
+		if n > 0 {
+			waiting = buffers[i][:n]
+		} else {
+			i = 1 - i // what waits stays in its buffer
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			if then != nil && resp.StatusCode < 300 {
+				if err := then().Wait(c.r.Context()); err != nil {
+					if began {
+						panic(http.ErrAbortHandler)
+					}
+					c.w.Header().Del("Content-Length")
+					return ledgerUnavailable("so the answer to this one cannot be passed on.")
+				}
+			}
+			if err := write(waiting); err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			return nil
+		case err != nil && !began:
+			c.w.Header().Del("Content-Length")
+			return badGateway(http.StatusBadGateway, "upstream_failed", "The connection to upstream "+c.upstream.Name+" broke before its answer was complete.")
+		case err != nil:
+			panic(http.ErrAbortHandler) // the client must see that the answer is not whole
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package proxy
+
+import (
+	"math"
+	"net/http"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/proxy/wire"
+)
+
+// countedAs is the model as which items are counted that are put into a conversation, before anybody knows which model will
+// read them.
+const countedAs = "gpt-4o"
+
+// making reads the body of a call that has something made.
+func (c *stored) making() (*heldBody, error) {
+	if err := c.server.mayRecord(); err != nil {
+		return nil, err
+	}
+	body, err := c.server.readBody(c.exchange.caller, c.w, c.r)
+	if err == nil {
+		c.exchange.body = body
+	}
+	return body, err
+}
+
+// converse makes a conversation, with the items that the caller puts into it.
+func (c *stored) converse() error {
+	body, err := c.making()
+	if err != nil {
+		return err
+	}
+	defer body.release()
+	tokens, err := c.countItems(body.bytes)
+	if err != nil {
+		return err
+	}
+	resp, err := c.ask(http.MethodPost, kindPaths[ledger.Conversation], nil, body)
+	if err != nil {
+		return err
+	}
+	made := wire.NewMade("", false)
+	return c.relay(resp, made, func() ledger.Ticket { return c.own(made.ID, ledger.Conversation, tokens) })
+}
+
+// addItems puts items into a conversation, which then has more tokens.
+func (c *stored) addItems() error {
+	body, err := c.making()
+	if err != nil {
+		return err
+	}
+	defer body.release()
+	q, err := c.query([]string{"include"})
+	if err != nil {
+		return err
+	}
+	tokens, err := c.countItems(body.bytes)
+	if err != nil {
+		return err
+	}
+	resp, err := c.ask(http.MethodPost, c.path()+"/items", q, body)
+	if err != nil {
+		return err
+	}
+	made := wire.NewMade("", false)
+	return c.relay(resp, made, func() ledger.Ticket {
+		last := c.server.owners.grow(c.object.ID, tokens)
+		var list []*ledger.Owned
+		for _, id := range made.Parts {
+			list = append(list, c.row(id, ledger.ConversationItem, tokens))
+		}
+		if len(list) > 0 {
+			last = c.server.owners.add(list) // later than what has grown, or together with it
+		}
+		return last
+	})
+}
+
+// upload stores a file.
+func (c *stored) upload() error {
+	body, err := c.making()
+	if err != nil {
+		return err
+	}
+	defer body.release()
+	file, err := wire.ReadUpload(c.r.Header.Get("Content-Type"), body.bytes)
+	if err != nil {
+		return err
+	}
+	resp, err := c.ask(http.MethodPost, kindPaths[ledger.File], nil, body)
+	if err != nil {
+		return err
+	}
+	made := wire.NewMade("", false)
+	return c.relay(resp, made, func() ledger.Ticket { return c.own(made.ID, ledger.File, file.Tokens) })
+}
+
+// row says that an object is the caller's.
+func (c *stored) row(id string, kind ledger.ObjectKind, tokens int64) *ledger.Owned {
+	return &ledger.Owned{ID: id, Kind: kind, Key: c.exchange.caller.name, Upstream: c.upstream.Name, Of: c.object.ID, Tokens: tokens}
+}
+
+// own records that an object is the caller's. What has no id cannot be used again, by nobody.
+func (c *stored) own(id string, kind ledger.ObjectKind, tokens int64) ledger.Ticket {
+	if id == "" {
+		return ledger.Ticket{}
+	}
+	return c.server.owners.add([]*ledger.Owned{c.row(id, kind, tokens)})
+}
+
+// countItems counts the tokens of items, with what they refer to, and checks that the caller owns that.
+func (c *stored) countItems(body []byte) (int64, error) {
+	request, err := wire.ReadItems(body)
+	if err != nil {
+		return 0, err
+	}
+	uses, err := c.server.claim(c.r.Context(), c.exchange.caller.name, c.upstream.Name, request.Refs)
+	if err != nil {
+		return 0, err
+	}
+	facts := request.Cost
+	facts.Stored, facts.FileTokens = uses.tokens, addSaturating(facts.FileTokens, uses.files)
+	if len(body) > longPrompt {
+		select {
+		case c.server.counting <- struct{}{}:
+			defer func() { <-c.server.counting }()
+		case <-c.r.Context().Done():
+			return 0, c.r.Context().Err()
+		}
+	}
+	estimate, err := c.server.options.Estimator.EstimateUpTo(c.r.Context(), facts, c.exchange.policy.catalog.Model(countedAs), math.MaxInt64)
+	return estimate.Input, err
+}

@@ -1,0 +1,135 @@
+package wire
+
+import (
+	"errors"
+	"io"
+	"slices"
+)
+
+// Cover pays for what the model has said so far, of which [Answer.Beyond] tells how much there is. It is called by Read before an
+// event passes that has text. It reports whether all of it is paid for. If it is told to wait, it does not return before that is
+// so: meanwhile the upstream is not read. An error of it ends the answer without that event: an [*Ending] in the protocol, any
+// other as an error of the upstream would.
+type Cover func(wait bool) (paid bool, err error)
+
+// Beyond is how many tokens of the text read so far, that of the event to be paid for included, are beyond a limit. It is for
+// [Cover]. Nothing is counted as long as the bytes read show that there are none, and nothing is counted twice but a last word.
+func (a *Answer) Beyond(limit int64) int64 {
+	if a.text.count == nil {
+		return 0
+	}
+	return a.text.beyond(limit)
+}
+
+// readEvents passes on what is ready, or reads on until something is.
+func (a *Answer) readEvents(p []byte) (int, error) {
+	for a.out == a.ready {
+		switch {
+		case a.owed:
+			a.pay()
+		case a.at < len(a.buf):
+			a.sift()
+		case a.err == nil:
+			a.more()
+		case a.ready == len(a.buf):
+			return 0, a.err
+		default: // the rest is no whole event, but it is the caller's
+			a.unpaid = a.unpaid || a.text.fresh
+			a.pass()
+		}
+	}
+	n := copy(p, a.buf[a.out:a.ready])
+	a.out += n
+	return n, nil
+}
+
+// more reads from the upstream.
+func (a *Answer) more() {
+	if a.ready > 0 { // else the event is still growing: copying it for every byte would be quadratic
+		a.buf = append(a.buf[:0], a.buf[a.ready:]...)
+		a.at -= a.ready
+		a.out, a.ready = 0, 0
+	}
+	held := len(a.buf)
+	a.buf = slices.Grow(a.buf, readSize)
+	n, _ := a.fill(a.buf[held : held+readSize])
+	a.buf = a.buf[:held+n]
+}
+
+// sift reads buf from at on, moves ready behind all that may pass, and cuts out what is withheld. It stops before what is to be
+// paid for first.
+func (a *Answer) sift() {
+	for a.at < len(a.buf) && !a.owed {
+		n, what := a.sse.next(a.buf[a.at:])
+		a.at += n
+		tooLong := a.passing || a.at-a.ready > a.mayHold()
+		switch {
+		case what == eventEnd:
+			a.dropped = a.withhold && !tooLong && a.scan.onlyUsage()
+			a.endOwnEvent()
+		case what != lateLF:
+			a.dropped = false
+		}
+		if a.dropped {
+			a.buf = append(a.buf[:a.ready], a.buf[a.at:]...)
+			a.at = a.ready
+		}
+		if a.passing = tooLong && a.sse.inEvent; a.passing || !a.sse.inEvent {
+			a.unpaid = a.unpaid || a.text.fresh
+			a.pass()
+		}
+	}
+}
+
+// mayHold is how long an event may become before it passes as it comes.
+func (a *Answer) mayHold() int {
+	if a.cover != nil {
+		return maxOwed
+	}
+	return maxHeld
+}
+
+// endOwnEvent takes over what the event said whose last byte is the one before at.
+func (a *Answer) endOwnEvent() {
+	if a.cover != nil {
+		a.unpaid = a.unpaid || a.text.fresh
+		if !a.torn && a.scan.valid() {
+			a.seen.event(a.buf[a.ready:a.at], &a.scan)
+		}
+	}
+	a.endEvent()
+}
+
+// pass lets everything up to at through, if it is paid for; else it is owed.
+func (a *Answer) pass() {
+	if a.cover != nil && a.unpaid {
+		paid, err := a.cover(false)
+		if a.owed = !paid || err != nil; a.owed {
+			return
+		}
+	}
+	a.let()
+}
+
+// pay waits until what is owed is paid for, or ends the answer.
+func (a *Answer) pay() {
+	a.owed = false
+	_, err := a.cover(true)
+	if err == nil {
+		a.let()
+		return
+	}
+	a.buf, a.err = a.buf[:a.ready], err
+	var end *Ending
+	if errors.As(err, &end) && !a.torn {
+		a.buf = a.seen.end(a.buf, end)
+		a.ready, a.err, a.ended = len(a.buf), io.EOF, true
+	}
+	a.at = len(a.buf)
+}
+
+// let passes everything up to at.
+func (a *Answer) let() {
+	a.ready, a.unpaid = a.at, false
+	a.torn = a.sse.inEvent
+}
