@@ -26,9 +26,7 @@ const (
 func (w *Writer) Run(ctx context.Context) error {
 	tick := time.NewTicker(w.options.RollEvery)
 	defer tick.Stop()
-	patient := time.NewTimer(0) // for rows that nobody waits for
-	defer patient.Stop()
-	running := true
+	var patient <-chan time.Time // runs while there are rows that nobody waits for
 	for ctx.Err() == nil { // once it has ended, nothing may overtake what was kept
 		began, roll := time.Now(), false
 		select {
@@ -36,13 +34,12 @@ func (w *Writer) Run(ctx context.Context) error {
 			continue
 		case <-w.wake:
 		case <-w.later:
-			if !running {
-				patient.Reset(w.options.Late)
-				running = true
+			if patient == nil {
+				patient = time.After(w.options.Late)
 			}
 			continue
-		case <-patient.C:
-			running = false
+		case <-patient:
+			patient = nil
 		case <-tick.C:
 			roll = true
 			w.tellAdopted()

@@ -149,20 +149,20 @@ func (w *Writer) Err() error {
 // ended: it is not recorded at all.
 func (w *Writer) Begin(b *Begin) Ticket {
 	b.bound()
-	return w.queue(w.later, 2, func(g *group) { g.batch.Begins = append(g.batch.Begins, b) })
+	return w.queue(2, func(g *group) { g.batch.Begins = append(g.batch.Begins, b) })
 }
 
 // Draw queues a draw row. The row belongs to the writer from now on.
 func (w *Writer) Draw(d *Draw) Ticket {
 	d.bound()
-	return w.queue(w.wake, 0, func(g *group) { g.batch.Draws = append(g.batch.Draws, d) })
+	return w.queue(0, func(g *group) { g.batch.Draws = append(g.batch.Draws, d) })
 }
 
 // End queues the end row of an exchange that has begun, and gives it its Seq. Nobody need wait for it: until it is there, the begin row stands for the
 // exchange. So it goes with the next row that somebody waits for, or a few milliseconds later. The row belongs to the writer from now on.
 func (w *Writer) End(e *End) Ticket {
 	e.bound()
-	return w.queue(w.later, 0, func(g *group) {
+	return w.queue(0, func(g *group) {
 		e.Seq = w.ids.Next()
 		g.batch.Ends = append(g.batch.Ends, e)
 	})
@@ -173,7 +173,7 @@ func (w *Writer) Slot() int { return w.slot }
 
 // Correct queues corrections, and gives each its Seq. They become durable together.
 func (w *Writer) Correct(list []*Correction) Ticket {
-	return w.queue(w.wake, 0, func(g *group) {
+	return w.queue(0, func(g *group) {
 		for _, c := range list {
 			c.bound()
 			c.Seq = w.ids.Next()
@@ -199,20 +199,20 @@ func (w *Writer) Refused(key, model, code string) {
 // Price records what a version of a price is.
 func (w *Writer) Price(card PriceCard) {
 	card.Version, card.Card = clean(card.Version), valid(card.Card)
-	w.queue(w.later, 0, func(g *group) { g.batch.Prices = append(g.batch.Prices, card) })
+	w.queue(0, func(g *group) { g.batch.Prices = append(g.batch.Prices, card) })
 }
 
 // Notify records that somebody was told.
 func (w *Writer) Notify(n Notice) Ticket {
 	n.Budget, n.At = BudgetName(n.Budget), clean(n.At)
-	return w.queue(w.later, 0, func(g *group) { g.batch.Notices = append(g.batch.Notices, n) })
+	return w.queue(0, func(g *group) { g.batch.Notices = append(g.batch.Notices, n) })
 }
 
-// queue puts something into the group that is being filled, and has Run told through a channel. What may be lost is, where the
-// ledger cannot be written, there is too much in memory already, and serving goes before recording: so many rows are missing
-// then. That is begin rows, after which there are no end rows either, and those of what is owned: there are never more rows
-// than a few for each exchange that has begun.
-func (w *Writer) queue(tell chan struct{}, mayBeLost int, put func(*group)) Ticket {
+// queue puts something into the group that is being filled, to be written as soon as somebody waits for it, or with others a few
+// milliseconds later. What may be lost is, where the ledger cannot be written, there is too much in memory already, and serving
+// goes before recording: so many rows are missing then. That is begin rows, after which there are no end rows either, and those
+// of what is owned: there are never more rows than a few for each exchange that has begun.
+func (w *Writer) queue(mayBeLost int, put func(*group)) Ticket {
 	w.mu.Lock()
 	g := w.next
 	if mayBeLost > 0 && w.options.Serve && g.rows >= w.options.MostQueued && w.failing.Load() != nil {
@@ -223,7 +223,7 @@ func (w *Writer) queue(tell chan struct{}, mayBeLost int, put func(*group)) Tick
 	put(g)
 	g.rows++
 	w.mu.Unlock()
-	rouse(tell)
+	rouse(w.later)
 	return Ticket{writer: w, group: g}
 }
 
