@@ -24,6 +24,8 @@ const (
 // Run commits what is queued until ctx ends, then what is left. An error says how many rows are lost, as the ledger could not be
 // written for ten more seconds. Call it once.
 func (w *Writer) Run(ctx context.Context) error {
+	go w.answerCalls()
+	defer close(w.calls)
 	tick := time.NewTicker(w.options.RollEvery)
 	defer tick.Stop()
 	var patient <-chan time.Time // runs while there are rows that nobody waits for

@@ -20,7 +20,7 @@ type Options struct {
 	Serve      bool
 	MostQueued int           // rows in memory from which on exchanges are not recorded while the ledger cannot be written and Serve is set; zero means 100,000
 	Gap        time.Duration // between the beginnings of two commits, so that a busy ledger is written in larger groups; zero means 2 ms
-	Late       time.Duration // how long a row waits for others as long as nobody waits for it; zero means 20 ms
+	Late       time.Duration // how long a row waits for others as long as nobody waits for it; zero means 40 ms
 	Patience   time.Duration // how long a ticket waits; zero means 5 s
 	RollEvery  time.Duration // how long the sums may be behind the rows; zero means a second
 	RollIdle   time.Duration // how often a writer that has nothing to write says that all of its rows are in the sums, so that readers need not look for them among those of others; zero means never
@@ -50,8 +50,9 @@ type Writer struct {
 	pruned time.Time // when there was last nothing to drop
 	names  names
 	told   adopted
-	kept   *group // that could not be written before Run was told to end
-	deaf   bool   // the store is not to be called again
+	kept   *group      // that could not be written before Run was told to end
+	calls  chan func() // to the store, one after the other
+	deaf   bool        // the store is not to be called again
 
 	failing atomic.Pointer[failure]
 	alarm   atomic.Pointer[chan struct{}] // closed when the ledger begins to fail, and then replaced
@@ -86,7 +87,7 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 	}
 	o.MostQueued = orDefault(o.MostQueued, 100_000)
 	o.Gap = orDefault(o.Gap, 2*time.Millisecond)
-	o.Late = orDefault(o.Late, 20*time.Millisecond)
+	o.Late = orDefault(o.Late, 40*time.Millisecond)
 	o.Patience = orDefault(o.Patience, 5*time.Second)
 	o.RollEvery = orDefault(o.RollEvery, time.Second)
 	if o.Log == nil {
@@ -94,7 +95,7 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 	}
 	w = &Writer{
 		options: o, store: store, ids: NewIDs(past.Slot, past.Last), slot: past.Slot,
-		next: newGroup(), wake: make(chan struct{}, 1), later: make(chan struct{}, 1),
+		next: newGroup(), wake: make(chan struct{}, 1), later: make(chan struct{}, 1), calls: make(chan func()),
 		number: past.Batch, open: newOpenSet(), rolled: time.Now(),
 	}
 	if ahead := w.ids.ahead(); ahead > mostAhead {
