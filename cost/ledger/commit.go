@@ -29,7 +29,7 @@ func (w *Writer) Run(ctx context.Context) error {
 	tick := time.NewTicker(w.options.RollEvery)
 	defer tick.Stop()
 	var patient <-chan time.Time // runs while there are rows that nobody waits for
-	for ctx.Err() == nil { // once it has ended, nothing may overtake what was kept
+	for ctx.Err() == nil {       // once it has ended, nothing may overtake what was kept
 		began, roll := time.Now(), false
 		select {
 		case <-ctx.Done():
