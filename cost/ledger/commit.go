@@ -24,25 +24,24 @@ const (
 // Run commits what is queued until ctx ends, then what is left. An error says how many rows are lost, as the ledger could not be
 // written for ten more seconds. Call it once.
 func (w *Writer) Run(ctx context.Context) error {
+	go w.answerCalls()
+	defer close(w.calls)
 	tick := time.NewTicker(w.options.RollEvery)
 	defer tick.Stop()
-	patient := time.NewTimer(0) // for rows that nobody waits for
-	defer patient.Stop()
-	running := true
-	for ctx.Err() == nil { // once it has ended, nothing may overtake what was kept
+	var patient <-chan time.Time // runs while there are rows that nobody waits for
+	for ctx.Err() == nil {       // once it has ended, nothing may overtake what was kept
 		began, roll := time.Now(), false
 		select {
 		case <-ctx.Done():
 			continue
 		case <-w.wake:
 		case <-w.later:
-			if !running {
-				patient.Reset(w.options.Late)
-				running = true
+			if patient == nil {
+				patient = time.After(w.options.Late)
 			}
 			continue
-		case <-patient.C:
-			running = false
+		case <-patient:
+			patient = nil
 		case <-tick.C:
 			roll = true
 			w.tellAdopted()

@@ -69,7 +69,7 @@ func (w *Writer) Own(list []*Owned) Ticket {
 	for _, o := range list {
 		o.bound()
 	}
-	return w.queue(w.wake, len(list), func(g *group) {
+	return w.queue(len(list), func(g *group) {
 		g.batch.Owned = append(g.batch.Owned, list...)
 		g.rows += len(list) - 1
 	})
@@ -80,7 +80,7 @@ func (w *Writer) Grow(list []*Growth) Ticket {
 	for _, o := range list {
 		o.ID, o.Tokens = clean(o.ID), max(0, bounded(o.Tokens))
 	}
-	return w.queue(w.wake, len(list), func(g *group) {
+	return w.queue(len(list), func(g *group) {
 		g.batch.Grown = append(g.batch.Grown, list...)
 		g.rows += len(list) - 1
 	})

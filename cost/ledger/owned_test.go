@@ -51,7 +51,7 @@ func TestOwnedRowsMayBeLost(t *testing.T) {
 		w, stop := run(t, m, ledger.Options{Serve: true, MostQueued: 10})
 		m.onCommit(broken, nil)
 		w.Own([]*ledger.Owned{{ID: "first", Key: "key"}})
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 		lost := 0
 		for range 20 {
 			if w.Own([]*ledger.Owned{{ID: "a", Key: "key"}, {ID: "b", Key: "key"}, {ID: "c", Key: "key"}}).Lost() {

@@ -90,7 +90,7 @@ func TestManySumsDoNotWait(t *testing.T) {
 			w.Begin(b)
 			w.End(ended(b, 2))
 			if i%100 == 0 {
-				time.Sleep(5 * time.Millisecond)
+				time.Sleep(10 * time.Millisecond)
 			}
 		}
 		if n := m.rolls(); n < 4 {

@@ -18,7 +18,7 @@ func TestServingGoesBeforeRecording(t *testing.T) {
 		durable(t, w.Begin(before))
 		m.onCommit(broken, nil)
 		w.Begin(begun(w, "key", 1))
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 		if w.Err() == nil || w.Admit() != nil {
 			t.Errorf("%v; admit: %v", w.Err(), w.Admit())
 		}
@@ -69,7 +69,7 @@ func TestWhatIsNotLost(t *testing.T) {
 		durable(t, w.End(ended(b, 1)))
 		m.onCommit(broken, nil)
 		w.Begin(begun(w, "key", 1))
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 		for range 10 {
 			w.Correct([]*ledger.Correction{corrected(b, 1)})
 			w.Notify(ledger.Notice{Budget: "key"})
@@ -97,7 +97,7 @@ func TestServingWhileAStoreHangs(t *testing.T) {
 		if took := time.Since(began); took > 2*time.Second {
 			t.Errorf("the first waited for %v", took)
 		}
-		time.Sleep(10 * time.Millisecond) // the commit that hangs may have begun a little later than the ticket
+		time.Sleep(50 * time.Millisecond) // the commit that hangs may have begun a little later than the ticket
 		began = time.Now()
 		for range 100 {
 			durable(t, w.Begin(begun(w, "key", 1)))

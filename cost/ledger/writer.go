@@ -20,7 +20,7 @@ type Options struct {
 	Serve      bool
 	MostQueued int           // rows in memory from which on exchanges are not recorded while the ledger cannot be written and Serve is set; zero means 100,000
 	Gap        time.Duration // between the beginnings of two commits, so that a busy ledger is written in larger groups; zero means 2 ms
-	Late       time.Duration // how long a row waits for others as long as nobody waits for it; zero means 20 ms
+	Late       time.Duration // how long a row waits for others as long as nobody waits for it; zero means 40 ms
 	Patience   time.Duration // how long a ticket waits; zero means 5 s
 	RollEvery  time.Duration // how long the sums may be behind the rows; zero means a second
 	RollIdle   time.Duration // how often a writer that has nothing to write says that all of its rows are in the sums, so that readers need not look for them among those of others; zero means never
@@ -50,8 +50,9 @@ type Writer struct {
 	pruned time.Time // when there was last nothing to drop
 	names  names
 	told   adopted
-	kept   *group // that could not be written before Run was told to end
-	deaf   bool   // the store is not to be called again
+	kept   *group      // that could not be written before Run was told to end
+	calls  chan func() // to the store, one after the other
+	deaf   bool        // the store is not to be called again
 
 	failing atomic.Pointer[failure]
 	alarm   atomic.Pointer[chan struct{}] // closed when the ledger begins to fail, and then replaced
@@ -86,7 +87,7 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 	}
 	o.MostQueued = orDefault(o.MostQueued, 100_000)
 	o.Gap = orDefault(o.Gap, 2*time.Millisecond)
-	o.Late = orDefault(o.Late, 20*time.Millisecond)
+	o.Late = orDefault(o.Late, 40*time.Millisecond)
 	o.Patience = orDefault(o.Patience, 5*time.Second)
 	o.RollEvery = orDefault(o.RollEvery, time.Second)
 	if o.Log == nil {
@@ -94,7 +95,7 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 	}
 	w = &Writer{
 		options: o, store: store, ids: NewIDs(past.Slot, past.Last), slot: past.Slot,
-		next: newGroup(), wake: make(chan struct{}, 1), later: make(chan struct{}, 1),
+		next: newGroup(), wake: make(chan struct{}, 1), later: make(chan struct{}, 1), calls: make(chan func()),
 		number: past.Batch, open: newOpenSet(), rolled: time.Now(),
 	}
 	if ahead := w.ids.ahead(); ahead > mostAhead {
@@ -149,20 +150,20 @@ func (w *Writer) Err() error {
 // ended: it is not recorded at all.
 func (w *Writer) Begin(b *Begin) Ticket {
 	b.bound()
-	return w.queue(w.later, 2, func(g *group) { g.batch.Begins = append(g.batch.Begins, b) })
+	return w.queue(2, func(g *group) { g.batch.Begins = append(g.batch.Begins, b) })
 }
 
 // Draw queues a draw row. The row belongs to the writer from now on.
 func (w *Writer) Draw(d *Draw) Ticket {
 	d.bound()
-	return w.queue(w.wake, 0, func(g *group) { g.batch.Draws = append(g.batch.Draws, d) })
+	return w.queue(0, func(g *group) { g.batch.Draws = append(g.batch.Draws, d) })
 }
 
 // End queues the end row of an exchange that has begun, and gives it its Seq. Nobody need wait for it: until it is there, the begin row stands for the
 // exchange. So it goes with the next row that somebody waits for, or a few milliseconds later. The row belongs to the writer from now on.
 func (w *Writer) End(e *End) Ticket {
 	e.bound()
-	return w.queue(w.later, 0, func(g *group) {
+	return w.queue(0, func(g *group) {
 		e.Seq = w.ids.Next()
 		g.batch.Ends = append(g.batch.Ends, e)
 	})
@@ -173,7 +174,7 @@ func (w *Writer) Slot() int { return w.slot }
 
 // Correct queues corrections, and gives each its Seq. They become durable together.
 func (w *Writer) Correct(list []*Correction) Ticket {
-	return w.queue(w.wake, 0, func(g *group) {
+	return w.queue(0, func(g *group) {
 		for _, c := range list {
 			c.bound()
 			c.Seq = w.ids.Next()
@@ -199,20 +200,20 @@ func (w *Writer) Refused(key, model, code string) {
 // Price records what a version of a price is.
 func (w *Writer) Price(card PriceCard) {
 	card.Version, card.Card = clean(card.Version), valid(card.Card)
-	w.queue(w.later, 0, func(g *group) { g.batch.Prices = append(g.batch.Prices, card) })
+	w.queue(0, func(g *group) { g.batch.Prices = append(g.batch.Prices, card) })
 }
 
 // Notify records that somebody was told.
 func (w *Writer) Notify(n Notice) Ticket {
 	n.Budget, n.At = BudgetName(n.Budget), clean(n.At)
-	return w.queue(w.later, 0, func(g *group) { g.batch.Notices = append(g.batch.Notices, n) })
+	return w.queue(0, func(g *group) { g.batch.Notices = append(g.batch.Notices, n) })
 }
 
-// queue puts something into the group that is being filled, and has Run told through a channel. What may be lost is, where the
-// ledger cannot be written, there is too much in memory already, and serving goes before recording: so many rows are missing
-// then. That is begin rows, after which there are no end rows either, and those of what is owned: there are never more rows
-// than a few for each exchange that has begun.
-func (w *Writer) queue(tell chan struct{}, mayBeLost int, put func(*group)) Ticket {
+// queue puts something into the group that is being filled, to be written as soon as somebody waits for it, or with others a few
+// milliseconds later. What may be lost is, where the ledger cannot be written, there is too much in memory already, and serving
+// goes before recording: so many rows are missing then. That is begin rows, after which there are no end rows either, and those
+// of what is owned: there are never more rows than a few for each exchange that has begun.
+func (w *Writer) queue(mayBeLost int, put func(*group)) Ticket {
 	w.mu.Lock()
 	g := w.next
 	if mayBeLost > 0 && w.options.Serve && g.rows >= w.options.MostQueued && w.failing.Load() != nil {
@@ -223,7 +224,7 @@ func (w *Writer) queue(tell chan struct{}, mayBeLost int, put func(*group)) Tick
 	put(g)
 	g.rows++
 	w.mu.Unlock()
-	rouse(tell)
+	rouse(w.later)
 	return Ticket{writer: w, group: g}
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -96,30 +95,19 @@ func measureLedger(ctx context.Context, s settings, progress io.Writer) (_ *ledg
 
 // startLedgers brings up a mock and three programs in front of it, each in a directory of its own.
 func startLedgers(ctx context.Context, s settings, dir string, progress io.Writer) (targets []*target, stop func() error, err error) {
-	var running []*process
-	stop = func() error {
-		var errs []error
-		for _, r := range slices.Backward(running) { // the mock last
-			errs = append(errs, r.stop())
-		}
-		return errors.Join(errs...)
-	}
+	var servers crew
 	defer func() {
 		if err != nil {
-			stop() //nolint:errcheck // the first error tells more
+			servers.stop() //nolint:errcheck // the first error tells more
 		}
 	}()
-	mock, err := startRole(roleMock)
+	mock, err := servers.hire(startRole(roleMock))
 	if err != nil {
 		return nil, nil, err
 	}
-	running = append(running, mock)
-	binary := s.binary
-	if binary == "" {
-		fmt.Fprintln(progress, "building ./cmd/tokenfare")
-		if binary, err = buildProduct(ctx, dir); err != nil {
-			return nil, nil, err
-		}
+	binary, err := s.program(ctx, dir, progress)
+	if err != nil {
+		return nil, nil, err
 	}
 	for i, name := range []string{"no ledger", "ledger", "no ledger again"} {
 		home, more := filepath.Join(dir, fmt.Sprint(i)), "ledger: none\n"
@@ -129,17 +117,16 @@ func startLedgers(ctx context.Context, s settings, dir string, progress io.Write
 		if err := os.Mkdir(home, 0o700); err != nil {
 			return nil, nil, err
 		}
-		program, err := startProduct(binary, home, mock.addr, more)
+		program, err := servers.hire(startProduct(binary, home, mock.addr, more))
 		if err != nil {
 			return nil, nil, err
 		}
-		running = append(running, program)
 		t := newTarget(name, program)
 		t.product = true
 		targets = append(targets, t)
 		t.numbers = targets[0].numbers
 	}
-	return targets, stop, nil
+	return targets, servers.stop, nil
 }
 
 func (c *cell) ledgerRow(workload, target string, without *cell) ledgerRow {
@@ -163,22 +150,14 @@ before its answer. How the last row differs from the first is the noise.
 func (r *ledgerReport) writeTable(to io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%d rounds in %.0f s, interleaved; %s answers verified byte by byte\n\n", r.Machine, r.Rounds, r.Seconds, grouped(int64(r.Verified)))
-	lines := [][]string{{"workload", "server", "CPU ms/1,000", "[rounds]", "×", "first byte p50 ms", "p99 ms", "exchanges/s", "×"}}
-	before := ""
+	t := newTable("workload", "server", "CPU ms/1,000", "[rounds]", "×", "first byte p50 ms", "p99 ms", "exchanges/s", "×")
 	for _, row := range r.Rows {
-		name := row.Workload
-		if name == before {
-			name = ""
-		} else {
-			lines = append(lines, nil)
-		}
-		before = row.Workload
-		lines = append(lines, []string{
-			name, row.Target, figure(row.CPU), "[" + figure(row.CPULow) + "–" + figure(row.CPUHigh) + "]", ratio(row.CPURatio),
+		t.add(
+			row.Workload, row.Target, figure(row.CPU), "["+figure(row.CPULow)+"–"+figure(row.CPUHigh)+"]", ratio(row.CPURatio),
 			optional(&row.P50), optional(&row.P99), grouped(int64(row.Rate)), ratio(row.RateRatio),
-		})
+		)
 	}
-	align(&b, lines, 2)
+	align(&b, t.lines, 2)
 	fmt.Fprintf(&b, "\n"+ledgerNotes, r.Rate)
 	_, err := io.WriteString(to, b.String())
 	return err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"time"
 )
 
@@ -54,41 +53,28 @@ func measure(ctx context.Context, s settings, progress io.Writer) (_ *report, er
 
 // start brings the servers up and returns them in the order of the table, and what stops them.
 func start(ctx context.Context, s settings, dir string, progress io.Writer) (_ []*target, _ func() error, err error) {
-	var running []*process
-	stop := func() error {
-		var errs []error
-		for _, p := range slices.Backward(running) { // the mock last
-			errs = append(errs, p.stop())
-		}
-		return errors.Join(errs...)
-	}
+	var servers crew
 	defer func() {
 		if err != nil {
-			stop() //nolint:errcheck // the first error tells more
+			servers.stop() //nolint:errcheck // the first error tells more
 		}
 	}()
-	mock, err := startRole(roleMock)
+	mock, err := servers.hire(startRole(roleMock))
 	if err != nil {
 		return nil, nil, err
 	}
-	running = append(running, mock)
-	bare, err := startRole(roleBare, mock.addr)
+	bare, err := servers.hire(startRole(roleBare, mock.addr))
 	if err != nil {
 		return nil, nil, err
 	}
-	running = append(running, bare)
-	binary := s.binary
-	if binary == "" {
-		fmt.Fprintln(progress, "building ./cmd/tokenfare")
-		if binary, err = buildProduct(ctx, dir); err != nil {
-			return nil, nil, err
-		}
-	}
-	program, err := startProduct(binary, dir, mock.addr, "")
+	binary, err := s.program(ctx, dir, progress)
 	if err != nil {
 		return nil, nil, err
 	}
-	running = append(running, program)
+	program, err := servers.hire(startProduct(binary, dir, mock.addr, ""))
+	if err != nil {
+		return nil, nil, err
+	}
 
 	direct, floor, product := newTarget("mock", mock), newTarget("bare proxy", bare), newTarget("tokenfare", program)
 	product.product = true
@@ -97,7 +83,7 @@ func start(ctx context.Context, s settings, dir string, progress io.Writer) (_ [
 	for _, t := range targets[1:] {
 		t.numbers = direct.numbers
 	}
-	return targets, stop, useUp(product)
+	return targets, servers.stop, useUp(product)
 }
 
 // directShare is how many times more requests the mock gets: it needs so little for one that the clock of /proc would not see it.

@@ -17,25 +17,33 @@ mock's own. mock again: the same process, measured a second time; how it differs
 func (r *report) writeTable(to io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%d rounds in %.0f s, interleaved; %s answers verified byte by byte\n\n", r.Machine, r.Rounds, r.Seconds, grouped(int64(r.Verified)))
-	lines := [][]string{{"workload", "server", "CPU ms/1,000", "[rounds]", "×bare", "p50 ms", "added", "peak MiB", "requests"}}
-	before := ""
+	t := newTable("workload", "server", "CPU ms/1,000", "[rounds]", "×bare", "p50 ms", "added", "peak MiB", "requests")
 	for _, row := range r.Rows {
-		name := row.Workload
-		if name == before {
-			name = ""
-		} else {
-			lines = append(lines, nil)
-		}
-		before = row.Workload
-		lines = append(lines, []string{
-			name, row.Target, figure(row.CPU), "[" + figure(row.CPULow) + "–" + figure(row.CPUHigh) + "]", ratio(row.Ratio),
+		t.add(
+			row.Workload, row.Target, figure(row.CPU), "["+figure(row.CPULow)+"–"+figure(row.CPUHigh)+"]", ratio(row.Ratio),
 			optional(row.P50), optional(row.Added), strconv.FormatFloat(row.PeakMiB, 'f', 0, 64), grouped(int64(row.Requests)),
-		})
+		)
 	}
-	align(&b, lines, 2)
+	align(&b, t.lines, 2)
 	fmt.Fprintf(&b, "\n"+notes, r.Rate)
 	_, err := io.WriteString(to, b.String())
 	return err
+}
+
+// table are lines in groups: each workload is named once, after an empty line.
+type table struct {
+	lines    [][]string
+	workload string // of the last line
+}
+
+func newTable(head ...string) *table { return &table{lines: [][]string{head}} }
+
+func (t *table) add(workload string, cells ...string) {
+	name := ""
+	if workload != t.workload {
+		t.lines, t.workload, name = append(t.lines, nil), workload, workload
+	}
+	t.lines = append(t.lines, append([]string{name}, cells...))
 }
 
 // align writes lines in columns: words, the first ones, to the left, and numbers to the right.

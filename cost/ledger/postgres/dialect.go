@@ -22,6 +22,9 @@ func (dialect) Numbered() bool { return true }
 // Prepares reports true: pgx does.
 func (dialect) Prepares() bool { return true }
 
+// RowsAtOnce is large, for each statement is a round trip, and still far below the 65,535 placeholders that Postgres takes.
+func (dialect) RowsAtOnce() int { return 32 }
+
 // Present returns nil: a database that is gone says so itself.
 func (dialect) Present() error { return nil }
 

@@ -70,6 +70,7 @@ type member struct{}
 
 func (member) Numbered() bool          { return false }
 func (member) Prepares() bool          { return false }
+func (member) RowsAtOnce() int         { return 8 }
 func (member) Present() error          { return nil }
 func (member) Pace() sqlstore.Pace     { return sqlstore.Pace{Beat: time.Hour, Grace: 24 * time.Hour} }
 func (member) Reading() *sql.TxOptions { return nil }

@@ -13,10 +13,6 @@ type bulk struct {
 	args                     []any
 }
 
-// The sizes of statements, so that few of them need to be prepared. 32 rows of the widest table stay far below the number
-// of placeholders that SQLite (32,766) and Postgres (65,535) take.
-var bulkSizes = [...]int{32, 8, 1}
-
 func newBulk(table, columns, conflict string, rows int) *bulk {
 	width := strings.Count(columns, ",") + 1
 	return &bulk{table: table, columns: columns, conflict: conflict, width: width, args: make([]any, 0, rows*width)}
@@ -24,9 +20,9 @@ func newBulk(table, columns, conflict string, rows int) *bulk {
 
 func (b *bulk) add(row ...any) { b.args = append(b.args, row...) }
 
-// flush inserts what was added.
+// flush inserts what was added. The sizes of statements are powers of two, so that few of them need to be prepared.
 func (b *bulk) flush(ctx context.Context, t *tx) error {
-	for _, size := range bulkSizes {
+	for size := t.store.dialect.RowsAtOnce(); size > 0; size /= 2 {
 		for n := size * b.width; len(b.args) >= n; b.args = b.args[n:] {
 			if _, err := t.exec(ctx, b.statement(size), b.args[:n]...); err != nil {
 				return err

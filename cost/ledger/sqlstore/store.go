@@ -20,6 +20,8 @@ type Dialect interface {
 	Numbered() bool
 	// Prepares says that the driver itself prepares statements that are used again and again.
 	Prepares() bool
+	// RowsAtOnce is how many rows one statement inserts at most, a power of two.
+	RowsAtOnce() int
 	// Pace is that of the signs of life by which writers know of each other. Without a beat there can be only one writer, and
 	// whoever had the slot before is dead.
 	Pace() Pace
