@@ -119,6 +119,7 @@ func TestErrorsOfTheUpstream(t *testing.T) {
 		{"its key quoted", 500, `{"error":{"message":"key sk-upstream-secret broke","type":"x","param":null,"code":null}}`, 500, "", "key [key] broke", false},
 		{"HTML", 502, `<html>nginx sk-upstream-secret</html>`, 502, "upstream_failed", "answered 502 Bad Gateway", false},
 		{"nothing", 503, ``, 503, "upstream_failed", "answered 503 Service Unavailable", false},
+		{"another shape", 400, `{"error":"sk-upstream-secret cannot do this"}`, 400, "upstream_failed", "[key] cannot do this", false},
 		{"our key refused", 401, `{"error":{"message":"Incorrect API key provided: sk-upstream-secret"}}`, 502, "upstream_unauthorized", "not the fault of your key", true},
 		{"our key forbidden", 403, `{}`, 502, "upstream_unauthorized", "not the fault of your key", true},
 		{"a redirect", 302, ``, 502, "upstream_redirected", "not followed", false},

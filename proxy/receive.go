@@ -1,0 +1,186 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/tokenfare/tokenfare/proxy/upstream"
+	"github.com/tokenfare/tokenfare/proxy/wire"
+)
+
+// readAhead is the largest plain answer that is read whole before it is passed on, so that its headers can tell its cost.
+const readAhead = 256 << 10
+
+// receive looks at the upstream's answer before any of it is passed on.
+func (x *exchange) receive(resp *http.Response) error {
+	x.status = resp.StatusCode
+	x.body.release()
+	x.idle = &idleBody{ReadCloser: resp.Body, limit: x.server.options.IdleTimeout, cancel: x.cancel}
+	resp.Body = x.idle
+	header := resp.Header
+	resp.Header = pick(header, returned)
+	for name, values := range resp.Header {
+		for _, v := range values {
+			if string(x.route.upstream.Redact([]byte(v))) != v {
+				resp.Header.Del(name) // a provider that puts our key into a header
+			}
+		}
+	}
+	x.upstreamID = plainID(resp.Header.Get("X-Request-Id"))
+	if resp.Header.Get("X-Request-Id") == "" {
+		resp.Header.Set("X-Request-Id", x.id.String())
+	}
+	switch {
+	case resp.StatusCode < 200:
+		x.status = 0 // no status of HTTP's
+		return badGateway(http.StatusBadGateway, "upstream_failed", "The upstream "+x.route.upstream.Name+" did not answer in HTTP.")
+	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
+		x.server.metrics.upstreamRejected(x.route.upstream.Name)
+		return badGateway(http.StatusBadGateway, codeOurKey, "The upstream did not accept this proxy's own key. This is not "+
+			"the fault of your key: the operator of this proxy must check the key of upstream "+x.route.upstream.Name+".")
+	case resp.StatusCode >= 400:
+		return x.passError(resp)
+	case resp.StatusCode >= 300:
+		return badGateway(http.StatusBadGateway, "upstream_redirected", "The upstream answered with a redirect, which is not followed. "+
+			"The operator of this proxy must check the url of upstream "+x.route.upstream.Name+".")
+	}
+	how := framing(x.endpoint, header)
+	sse := how.Stream
+	x.unreadable = x.stream && !sse // text that is not framed as it should be cannot be told from its frame
+	how.Withhold = sse && x.withhold
+	x.unpack(resp, &how)
+	how.Count = func(text string) int64 { return x.server.options.Estimator.Count(x.facts, text) }
+	if sse && x.drawing != nil && !x.unreadable {
+		how.Most = x.facts.Ratio.Of
+		how.Cover = func(wait bool) (bool, error) { return x.cover(resp.Request.Context(), wait) }
+		x.drawing.covers, x.drawing.durable = true, x.estimate.MaxOutput
+	}
+	x.answer = wire.NewAnswer(x.notice(resp.Body, sse), how)
+	if sse && (x.withhold || how.Cover != nil) {
+		resp.Header.Del("Content-Length") // it does not count what is withheld, or written by us
+		resp.ContentLength = -1
+	}
+	if !sse && resp.ContentLength >= 0 && resp.ContentLength <= readAhead {
+		return x.settleAhead(resp)
+	}
+	if err := x.recorded(resp.Request.Context()); err != nil {
+		return err
+	}
+	resp.Body = lastWord{x.answer, x}
+	x.writeBudgets(resp.Request.Context(), resp.Header)
+	return nil
+}
+
+// lastWord settles an exchange when its answer is complete, before the end of it is passed on. A client that has read it, and
+// many read no further than [DONE], may call again at once: it must not find its own call among those that still run.
+type lastWord struct {
+	*wire.Answer
+	exchange *exchange
+}
+
+func (l lastWord) Read(p []byte) (int, error) {
+	n, err := l.Answer.Read(p)
+	if l.Complete() {
+		l.exchange.end(endedAnswer)
+		if unrecorded := l.exchange.recorded(context.Background()); unrecorded != nil {
+			return 0, unrecorded
+		}
+	}
+	return n, err
+}
+
+// settleAhead reads a short plain answer whole and settles it, so that its headers carry what it cost and what is left after it.
+func (x *exchange) settleAhead(resp *http.Response) error {
+	whole, err := io.ReadAll(x.answer)
+	x.answer.Close()
+	if err != nil {
+		return err
+	}
+	resp.Body = io.NopCloser(strings.NewReader(string(whole)))
+	x.end(endedAnswer)
+	if err := x.recorded(resp.Request.Context()); err != nil {
+		return err // the upstream has done its work: that is charged
+	}
+	x.fresh = false // what is left has changed
+	x.writeBudgets(resp.Request.Context(), resp.Header)
+	if x.facts.Priced {
+		resp.Header.Set("x-tokenfare-cost", x.outcome.cost.String())
+	}
+	return nil
+}
+
+// passError relays an upstream's error answer with the upstream's key taken out of its text.
+func (x *exchange) passError(resp *http.Response) error {
+	if isGzip(resp.Header) {
+		unpacked(resp)
+	}
+	body, err := readError(resp, x.route.upstream.Upstream)
+	if err != nil {
+		return err
+	}
+	resp.Body = io.NopCloser(strings.NewReader(string(body)))
+	resp.ContentLength = int64(len(body))
+	resp.Header.Del("Content-Length")
+	resp.TransferEncoding = nil
+	x.end(endedAnswer)
+	x.fresh = false // what is left has changed
+	x.writeBudgets(resp.Request.Context(), resp.Header)
+	return nil
+}
+
+// readError reads an upstream's error answer, and takes the upstream's key out of it.
+func readError(resp *http.Response, u *upstream.Upstream) ([]byte, error) {
+	const most = 1 << 20
+	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	resp.Body.Close()
+	if err != nil || len(body) > most {
+		return nil, badGateway(http.StatusBadGateway, "upstream_failed", "The upstream answered with an error that could not be read.")
+	}
+	body = u.Redact(body)
+	var shaped *wire.Error // SDKs know what to do with an error object only
+	if !json.Valid(body) { // an empty or HTML page of some middlebox
+		shaped = badGateway(resp.StatusCode, "upstream_failed", "The upstream "+u.Name+" answered "+
+			strconv.Itoa(resp.StatusCode)+" "+http.StatusText(resp.StatusCode)+", without saying why.")
+	} else {
+		shaped = wire.ForeignError(resp.StatusCode, body)
+	}
+	if shaped == nil {
+		return body, nil
+	}
+	resp.Header.Set("Content-Type", "application/json")
+	resp.Header.Del("Content-Encoding")
+	return u.Redact(shaped.JSON()), nil
+}
+
+// plainID returns an upstream's request id if it may go into the log: letters, digits and signs that need no quoting.
+func plainID(id string) string {
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.:/", r)
+	}
+	if len(id) > 128 || strings.ContainsFunc(id, odd) {
+		return ""
+	}
+	return id
+}
+
+// framing is how an answer is to be read. Sound, and text that is not JSON, come from endpoints that make such; from all others
+// one JSON value is expected, whatever its type is said to be.
+func framing(e wire.Endpoint, h http.Header) wire.AnswerOptions {
+	o := wire.AnswerOptions{Endpoint: e}
+	media, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	switch {
+	case err == nil && media == "text/event-stream":
+		o.Stream = true
+	case err == nil && (media == "application/json" || strings.HasSuffix(media, "+json")):
+	case e == wire.Speech:
+		o.Bytes = true
+	case e == wire.Transcriptions || e == wire.Translations:
+		o.Text = true
+	}
+	return o
+}
