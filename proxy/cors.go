@@ -14,7 +14,8 @@ var exposed = []string{
 	"Retry-After", "Retry-After-Ms", "X-Should-Retry", "X-Request-Id", "Openai-Processing-Ms", "Openai-Version",
 	"X-Ratelimit-Limit-Requests", "X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests",
 	"X-Ratelimit-Limit-Tokens", "X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens",
-	"X-Tokenfare-Budget", "X-Tokenfare-Reserved", "X-Tokenfare-Cost",
+	"X-Ratelimit-Limit-At-Once", "X-Ratelimit-Remaining-At-Once",
+	"X-Tokenfare-Id", "X-Tokenfare-Budget", "X-Tokenfare-Reserved", "X-Tokenfare-Cost", "X-Tokenfare-Output-Limit",
 }
 
 // preflightFor is how long, in seconds, a browser need not ask again.

@@ -39,6 +39,8 @@ command -v gcc >/dev/null || install gcc libc6-dev # the race detector needs a C
 command -v npm >/dev/null || install nodejs npm
 command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || install_postgres
 
+command -v chromium >/dev/null || install chromium
+
 say "npm ci"
 npm ci --prefix test/node --no-audit --no-fund --loglevel=error
 major=$(node_major)
