@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,7 +58,7 @@ func withoutUsage(sent string) string {
 }
 
 func TestUpstreamVariants(t *testing.T) {
-	for _, v := range slicesOf(azureVariants(), serverVariants(), framingVariants(), gzipVariants(), brokenVariants()) {
+	for _, v := range allVariants() {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
 			v.check(t)
@@ -65,11 +66,8 @@ func TestUpstreamVariants(t *testing.T) {
 	}
 }
 
-func slicesOf(lists ...[]variant) (all []variant) {
-	for _, list := range lists {
-		all = append(all, list...)
-	}
-	return all
+func allVariants() []variant {
+	return slices.Concat(azureVariants(), serverVariants(), framingVariants(), gzipVariants(), brokenVariants())
 }
 
 func (v variant) check(t *testing.T) {
