@@ -15,9 +15,12 @@ import (
 type Stored struct {
 	// Think is called, if it is set, with the number of words of a response's whole input before it is answered.
 	Think func(input int64)
+	// Tools are the calls that a response makes if it is offered functions, and brought no output of any.
+	Tools []ToolCall
 
 	mu      sync.Mutex
 	made    int
+	used    int64                    // tokens that were reported; guarded by mu
 	objects map[string]*storedObject // guarded by mu
 	order   []string                 // of objects, oldest first; guarded by mu
 	asked   []string                 // methods and paths, in order; guarded by mu
@@ -25,7 +28,7 @@ type Stored struct {
 
 // storedObject is one of them, or an item of one.
 type storedObject struct {
-	kind  string // "response", "chat.completion", "conversation", "file", "item"
+	kind  string // "response", "chat.completion", "conversation", "file", or the type of an item
 	json  map[string]any
 	items []*storedObject
 	words int64 // of all that it brings into a call
@@ -38,10 +41,15 @@ func NewStored() *Stored { return &Stored{objects: map[string]*storedObject{}} }
 // Store has the server remember what it is asked to store, and answer /v1/responses, /v1/conversations and /v1/files.
 func (s *Server) Store() *Stored {
 	stored := NewStored()
+	s.Remember(stored)
+	return stored
+}
+
+// Remember is Store with what is stored already; nil ends it.
+func (s *Server) Remember(stored *Stored) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stored = stored
-	return stored
 }
 
 func (s *Server) storage() *Stored {
@@ -55,6 +63,13 @@ func (s *Stored) Asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.asked)
+}
+
+// Used are the tokens of all the usage that was reported.
+func (s *Stored) Used() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used
 }
 
 // Add stores objects of another customer's making: chat completions or files, by kind.
@@ -105,7 +120,7 @@ func (s *Stored) Serve(w http.ResponseWriter, r *http.Request, body []byte) bool
 func (s *Stored) make(kind string, members map[string]any) *storedObject {
 	s.made++
 	prefix := map[string]string{
-		"response": "resp_", "chat.completion": "chatcmpl-", "conversation": "conv_", "file": "file-", "message": "msg_", "reasoning": "rs_",
+		"response": "resp_", "chat.completion": "chatcmpl-", "conversation": "conv_", "file": "file-", "message": "msg_", "reasoning": "rs_", "function_call": "fc_",
 	}[kind]
 	id := fmt.Sprintf("%s%06d", prefix, s.made)
 	members["id"] = id
@@ -185,7 +200,7 @@ func words(v any) (n int64) {
 		}
 	case map[string]any:
 		for name, member := range v {
-			if name == "content" || name == "text" || name == "summary" {
+			if name == "content" || name == "text" || name == "summary" || name == "arguments" || name == "output" {
 				n += words(member)
 			}
 		}
