@@ -18,7 +18,7 @@ var (
 )
 
 func sdkChecks() []sdkCheck {
-	return slices.Concat(sdkChatChecks(), sdkTroubleChecks(), sdkResponseChecks(), sdkOtherChecks(), sdkMediaChecks())
+	return slices.Concat(sdkChatChecks(), sdkTroubleChecks(), sdkResponseChecks(), sdkStoredChecks(), sdkOtherChecks(), sdkMediaChecks())
 }
 
 // each is a charge of the prompts and so many tokens for each call.
@@ -91,6 +91,7 @@ func sdkTroubleChecks() []sdkCheck {
 		"data: {\"error\":{\"message\":\"The server had an error.\",\"type\":\"server_error\",\"param\":null,\"code\":\"server_error\"}}\n\n"
 	refused := answers(fakeopenai.Answer{Status: 400, Body: fakeopenai.ErrorBody("Invalid value.", "invalid_request_error", "invalid_value")})
 	down := answers(fakeopenai.Answer{Status: 500, Body: fakeopenai.ErrorBody("Oops.", "server_error", "oops")})
+	text := answers(fakeopenai.Answer{Status: 400, Body: `{"error":"model requires more memory"}`})
 	limited := answers(
 		fakeopenai.Answer{Status: 429, Header: http.Header{"Retry-After": {"1"}, "Retry-After-Ms": {"900"}}, Body: fakeopenai.ErrorBody("Rate limit reached. Please try again in 0.9s.", "tokens", "rate_limit_exceeded")},
 		fakeopenai.Answer{Text: words(20)},
@@ -101,6 +102,13 @@ func sdkTroubleChecks() []sdkCheck {
 		{name: "unknown model", ask: sdkAsk{Do: "chat", Model: "gpt-4o-mini\u00a0x", Limit: 100}, want: sdkWant{status: 400, charged: uncharged}},
 		{name: "refused upstream", ask: sdkAsk{Do: "chat", Limit: 100}, answers: refused, want: sdkWant{status: 400, code: "invalid_value", charged: uncharged}, ci: few},
 		{name: "refused upstream, streamed", ask: sdkAsk{Do: "chatStream", Limit: 100}, answers: refused, want: sdkWant{status: 400, code: "invalid_value", charged: uncharged}, ci: few},
+		{name: "refused in another shape", ask: sdkAsk{Do: "chat", Limit: 100}, answers: text, want: sdkWant{status: 400, message: "model requires more memory", charged: uncharged}, ci: few},
+		{name: "refused in another shape, streamed", ask: sdkAsk{Do: "chatStream", Limit: 100}, answers: text, want: sdkWant{status: 400, message: "model requires more memory", charged: uncharged}},
+		{name: "refused in another shape, response", ask: sdkAsk{Do: "response", Limit: 100}, answers: text, want: sdkWant{status: 400, message: "model requires more memory", charged: uncharged}},
+		{name: "refused in another shape, response streamed", ask: sdkAsk{Do: "responseStream", Limit: 100}, answers: text, want: sdkWant{status: 400, message: "model requires more memory", charged: uncharged}},
+		{name: "refused in another shape, embeddings", ask: sdkAsk{Do: "embed", Model: "text-embedding-3-small", Inputs: []string{"red"}}, answers: text, want: sdkWant{status: 400, message: "model requires more memory", charged: uncharged}},
+		{name: "refused in another shape, picture edit", ask: sdkAsk{Do: "pictureEdit", Model: "gpt-image-1"}, answers: text, want: sdkWant{status: 400, message: "model requires more memory", charged: uncharged}},
+		{name: "upstream fails in another shape", ask: sdkAsk{Do: "chat", Limit: 100}, answers: answers(fakeopenai.Answer{Status: 500, Body: `{"error":"model requires more memory"}`}), want: sdkWant{status: 500, message: "model requires more memory", given: true, charged: uncharged}, not: []string{"langchain"}},
 		{name: "upstream fails", ask: sdkAsk{Do: "chat", Limit: 100}, answers: down, want: sdkWant{status: 500, code: "oops", given: true, charged: uncharged}, not: []string{"langchain"}},
 		{name: "never fits", ask: sdkAsk{Do: "chat", Limit: 100}, key: "tiny", want: sdkWant{status: 400, code: "request_exceeds_budget", charged: uncharged}, ci: full},
 		{name: "never fits, streamed", ask: sdkAsk{Do: "chatStream", Limit: 100}, key: "tiny", want: sdkWant{status: 400, code: "request_exceeds_budget", charged: uncharged}, ci: few},

@@ -14,6 +14,9 @@ import (
 // sdkPatience is how long a client may take for whatever it is asked to do.
 const sdkPatience = 90 * time.Second
 
+// sdkNotes is a file of six words.
+const sdkNotes = "one two three four five six"
+
 // What clients in Go send and ask for; node/clients/samples.mjs has the same.
 var (
 	sdkRecording = append([]byte("RIFF\x24\x01\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x00\x01\x00\x00"), bytes.Repeat([]byte{128}, 256)...)

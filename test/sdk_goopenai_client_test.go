@@ -2,6 +2,7 @@ package test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -26,13 +27,16 @@ func startGoOpenAI(t *testing.T) func(sdkAsk) sdkSeen {
 		defer cancel()
 		spy := &sdkTries{Transport: network}
 		ask.Prompt = strings.Repeat(ask.Prompt, max(1, ask.Repeat))
-		config := openai.DefaultConfig(ask.Key)
-		config.BaseURL = ask.BaseURL
-		config.HTTPClient = &http.Client{Transport: spy}
-		if ask.Parallel > 0 {
-			config.HTTPClient = &http.Client{Transport: network} // tries are not looked at
+		as := func(key string) *openai.Client {
+			config := openai.DefaultConfig(key)
+			config.BaseURL = ask.BaseURL
+			config.HTTPClient = &http.Client{Transport: spy}
+			if ask.Parallel > 0 {
+				config.HTTPClient = &http.Client{Transport: network} // tries are not looked at
+			}
+			return openai.NewClientWithConfig(config)
 		}
-		c := &goOpenAIMatrix{openai.NewClientWithConfig(config), ask}
+		c := &goOpenAIMatrix{as(ask.Key), as(cmp.Or(ask.Other, ask.Key)), ask}
 		do := func() (sdkSeen, error) { return c.do(ctx, cancel) }
 		var seen sdkSeen
 		var err error
@@ -55,7 +59,8 @@ func startGoOpenAI(t *testing.T) func(sdkAsk) sdkSeen {
 // goOpenAIMatrix is go-openai with what it is asked to do.
 type goOpenAIMatrix struct {
 	*openai.Client
-	ask sdkAsk
+	next *openai.Client // what does the steps after the first
+	ask  sdkAsk
 }
 
 func (c *goOpenAIMatrix) chatRequest() openai.ChatCompletionRequest {
@@ -168,7 +173,7 @@ func (c *goOpenAIMatrix) media(ctx context.Context) (seen sdkSeen, err error) {
 		seen.Text = answer.Text
 		return seen, err
 	default:
-		return seen, fmt.Errorf("go-openai is not asked to %s", c.ask.Do)
+		return c.stored(ctx)
 	}
 	for _, d := range pictures.Data {
 		b, err := base64.StdEncoding.DecodeString(d.B64JSON)

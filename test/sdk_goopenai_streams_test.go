@@ -47,9 +47,12 @@ func (c *goOpenAIMatrix) chatStream(ctx context.Context, stop func()) (seen sdkS
 	}
 }
 
+func (c *goOpenAIMatrix) responseRequest(store bool) openai.CreateResponseRequest {
+	return openai.CreateResponseRequest{Model: c.ask.Model, Input: c.ask.Prompt, MaxOutputTokens: int(c.ask.Limit), Store: &store}
+}
+
 func (c *goOpenAIMatrix) responses(ctx context.Context, stop func()) (seen sdkSeen, err error) {
-	keep := false
-	request := openai.CreateResponseRequest{Model: c.ask.Model, Input: c.ask.Prompt, MaxOutputTokens: int(c.ask.Limit), Store: &keep}
+	request := c.responseRequest(false)
 	if c.ask.Tools {
 		request.Tools = []openai.ResponseTool{openai.NewResponseFunctionTool(openai.FunctionDefinition{Name: "jump", Parameters: sdkTool, Strict: true})}
 	}

@@ -35,6 +35,7 @@ type sdkAsk struct {
 	N        int      `json:"n,omitempty"`         // pictures
 	Inputs   []string `json:"inputs,omitempty"`    // of embeddings and moderations
 	Format   string   `json:"format,omitempty"`    // of the answer
+	Other    string   `json:"other,omitempty"`     // key of the steps after the first; "" means the same
 }
 
 // sdkSeen is what a program sees of it.
@@ -50,6 +51,8 @@ type sdkSeen struct {
 	Sums                               []string // SHA-256 of each file
 	Flags                              []bool
 	Names                              []string
+	IDs                                []string // of what it had stored, or of what it is to name
+	Count                              int64
 	Left                               int64 // unix milliseconds, when a stream was dropped
 	Error                              *sdkError
 	Tries                              []sdkTry
@@ -83,6 +86,7 @@ type sdkClient struct {
 // The keys of the matrix, by what they may spend.
 var sdkKeys = map[string]string{
 	"plenty": "100m tokens in total", "tiny": "50 tokens in any minute", "spent": "130 tokens in total", "slow": "130 tokens in any 4 seconds",
+	"keeper": "100m tokens in total", "stranger": "100m tokens in total", "counted": "100 requests in total",
 }
 
 func sdkSecret(key string) string { return "tf-sdk secret of " + key }
@@ -130,7 +134,8 @@ type sdkRoom struct {
 	do      func(sdkAsk) sdkSeen
 	program *harness.Program
 	up      *fakeopenai.Server
-	before  int // calls that the upstream has seen before the check
+	stored  *fakeopenai.Stored // what the upstream remembers in checks that are about it
+	before  int                // calls that the upstream has seen before the check
 }
 
 func newSDKRoom(t *testing.T, c sdkClient) *sdkRoom {
@@ -141,14 +146,34 @@ func newSDKRoom(t *testing.T, c sdkClient) *sdkRoom {
 	for name, sentence := range sdkKeys {
 		fmt.Fprintf(&keys, "  %s: { hash: %q, limits: [%q] }\n", name, harness.Hash(sdkSecret(name)), sentence)
 	}
-	p := harness.StartYAML(t, fmt.Sprintf("listen: \"127.0.0.1:0\"\nadmin: { listen: \"127.0.0.1:0\" }\nupstreams:\n  fake: { url: %q, key: %q }\nkeys:\n%s", up.URL, harness.UpstreamKey, &keys))
-	return &sdkRoom{client: c, do: c.start(t), program: p, up: up}
+	p := harness.StartYAML(t, fmt.Sprintf("listen: \"127.0.0.1:0\"\nadmin: { listen: \"127.0.0.1:0\" }\nstate: owned\nupstreams:\n  fake: { url: %q, key: %q }\nkeys:\n%s", up.URL, harness.UpstreamKey, &keys))
+	stored := fakeopenai.NewStored()
+	stored.Tools = twoTools
+	stored.Add("file", 30) // of other customers
+	stored.Add("chat.completion", 30)
+	return &sdkRoom{client: c, do: c.start(t), program: p, up: up, stored: stored}
+}
+
+// arrived are the calls that the upstream has seen in checks of a kind: where things are stored, also those that cost nothing.
+func (r *sdkRoom) arrived(stored bool) []*fakeopenai.Call {
+	if stored {
+		return r.up.Everything()
+	}
+	return r.up.Calls()
 }
 
 // check has the client do what the check asks for, and compares what it saw, what the upstream saw and what it was charged.
 func (r *sdkRoom) check(t *testing.T, c sdkCheck) {
 	c.want = c.want.from(r.client)
-	r.before = len(r.up.Calls())
+	r.up.Remember(nil)
+	if c.stored {
+		r.up.Remember(r.stored)
+		used := r.stored.Used()
+		if c.want.charged == nil {
+			c.want.charged = func([]*fakeopenai.Call) int64 { return r.stored.Used() - used }
+		}
+	}
+	r.before = len(r.arrived(c.stored))
 	answered := 0
 	r.up.Script(func(*fakeopenai.Call) fakeopenai.Answer { // the last one for all that follow
 		answered++
@@ -165,10 +190,13 @@ func (r *sdkRoom) check(t *testing.T, c sdkCheck) {
 		answered--
 		r.before++
 	}
-	left := r.program.Remaining(t, c.key)
+	left, strangers := r.program.Remaining(t, c.key), r.program.Remaining(t, "stranger")
 	c.ask.Key, c.ask.BaseURL = sdkSecret(c.key), r.program.URL+"/v1"
 	if c.secret != "" {
 		c.ask.Key = c.secret
+	}
+	if c.other {
+		c.ask.Other = sdkSecret("stranger")
 	}
 	if c.ask.Model == "" {
 		c.ask.Model = model
@@ -183,9 +211,15 @@ func (r *sdkRoom) check(t *testing.T, c sdkCheck) {
 		}
 	}()
 	r.program.WantIdle(t)
-	calls := r.up.Calls()[r.before:]
+	calls := r.arrived(c.stored)[r.before:]
 	c.want.compare(t, r.client, c.ask, seen, calls)
+	if c.stored {
+		c.want.compareStored(t, seen, calls)
+	}
 	charged := left - r.program.Remaining(t, c.key)
+	if now := r.program.Remaining(t, "stranger"); now != strangers {
+		t.Errorf("the other key was charged %d", strangers-now)
+	}
 	switch {
 	case c.want.charged != nil && charged != c.want.charged(calls):
 		t.Errorf("charged %d, want %d", charged, c.want.charged(calls))

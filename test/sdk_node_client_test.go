@@ -14,13 +14,18 @@ var nodeClasses = map[int]string{
 	400: "BadRequestError", 401: "AuthenticationError", 404: "NotFoundError", 429: "RateLimitError", 500: "InternalServerError",
 }
 
-var officialOperations = []string{
-	"chat", "chatStream", "structured", "structuredStream", "response", "responseStream", "toolLoop", "completion", "completionStream",
-	"embed", "moderate", "picture", "pictureEdit", "pictureVariation", "speech", "speechStream", "transcribe", "transcribeStream", "translate", "models",
-}
+// Operations of the official clients: of all, of those that are no older than version 5, and than 6.
+var (
+	since4 = []string{
+		"chat", "chatStream", "structured", "structuredStream", "response", "responseStream", "toolLoop", "completion", "completionStream",
+		"embed", "moderate", "picture", "pictureEdit", "pictureVariation", "speech", "transcribe", "transcribeStream", "translate", "models",
+		"goOn", "goOnStream", "loopOn", "loopItems", "loopWhole", "fileInput", "keepResponse", "keepChat", "keepFile",
+	}
+	since5 = append([]string{"pictureStream", "pictureEditStream", "speechStream"}, since4...)
+	since6 = append([]string{"countInput", "countInputOf", "converse", "keepConversation"}, since5...)
+)
 
 func sdkClients() []sdkClient {
-	withPictures := append([]string{"pictureStream"}, officialOperations...)
 	ai := map[int]string{}
 	for status := range nodeClasses {
 		ai[status] = "APICallError"
@@ -30,15 +35,15 @@ func sdkClients() []sdkClient {
 		goErrors[status], goOpenAIErrors[status] = "*apierror.Error", "*openai.APIError"
 	}
 	return []sdkClient{
-		{name: "openai7", start: nodeSDK("openai:openai"), can: withPictures, classes: nodeClasses, retries: 2},
-		{name: "openai6", start: nodeSDK("openai:openai6"), can: withPictures, classes: nodeClasses, retries: 2},
-		{name: "openai5", start: nodeSDK("openai:openai5"), can: withPictures, classes: nodeClasses, retries: 2},
-		{name: "openai4", start: nodeSDK("openai:openai4"), can: officialOperations, classes: nodeClasses, retries: 2},
+		{name: "openai7", start: nodeSDK("openai:openai"), can: since6, classes: nodeClasses, retries: 2},
+		{name: "openai6", start: nodeSDK("openai:openai6"), can: since6, classes: nodeClasses, retries: 2},
+		{name: "openai5", start: nodeSDK("openai:openai5"), can: since5, classes: nodeClasses, retries: 2},
+		{name: "openai4", start: nodeSDK("openai:openai4"), can: since4, classes: nodeClasses, retries: 2},
 		{
 			name: "ai-openai", start: nodeSDK("ai:openai"), classes: ai, retries: 2, stubborn: true, asks: true,
 			can: []string{
 				"chat", "chatStream", "structured", "structuredStream", "response", "responseStream", "toolLoop", "toolLoopStream", "completion", "completionStream",
-				"embed", "picture", "pictureEdit", "speech", "transcribe",
+				"embed", "picture", "pictureEdit", "speech", "transcribe", "goOn", "goOnStream", "loopItems", "loopItemsStream",
 			},
 		},
 		{
@@ -47,14 +52,14 @@ func sdkClients() []sdkClient {
 		},
 		{
 			name: "langchain", start: nodeSDK("langchain"), classes: nodeClasses, retries: 6,
-			can: []string{"chat", "chatStream", "structured", "structuredStream", "response", "responseStream", "toolLoop", "completion", "completionStream", "embed"},
+			can: []string{"chat", "chatStream", "structured", "structuredStream", "response", "responseStream", "toolLoop", "completion", "completionStream", "embed", "goOn", "loopWhole"},
 		},
-		{name: "openai-go", start: startOpenAIGo, can: withPictures, classes: goErrors, retries: 2},
+		{name: "openai-go", start: startOpenAIGo, can: since6, classes: goErrors, retries: 2},
 		{
 			name: "go-openai", start: startGoOpenAI, classes: goOpenAIErrors,
 			can: []string{
 				"chat", "chatStream", "structured", "response", "responseStream", "toolLoop", "completion", "completionStream", "embed", "moderate", "picture", "pictureEdit",
-				"pictureVariation", "speech", "transcribe", "translate", "models",
+				"pictureVariation", "speech", "transcribe", "translate", "models", "countInput", "countInputOf", "goOn", "fileInput", "keepResponse", "keepFile",
 			},
 		},
 	}

@@ -1,6 +1,7 @@
 package test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,7 +31,10 @@ func startOpenAIGo(t *testing.T) func(sdkAsk) sdkSeen {
 		if ask.Parallel > 0 {
 			transport = network // tries are not looked at
 		}
-		c := &openaiGoMatrix{openai.NewClient(option.WithAPIKey(ask.Key), option.WithBaseURL(ask.BaseURL), option.WithHTTPClient(&http.Client{Transport: transport})), ask}
+		as := func(key string) openai.Client {
+			return openai.NewClient(option.WithAPIKey(key), option.WithBaseURL(ask.BaseURL), option.WithHTTPClient(&http.Client{Transport: transport}))
+		}
+		c := &openaiGoMatrix{as(ask.Key), as(cmp.Or(ask.Other, ask.Key)), ask}
 		do := func() (sdkSeen, error) { return c.do(ctx, cancel) }
 		var seen sdkSeen
 		var err error
@@ -53,7 +57,8 @@ func startOpenAIGo(t *testing.T) func(sdkAsk) sdkSeen {
 // openaiGoMatrix is openai-go with what it is asked to do.
 type openaiGoMatrix struct {
 	openai.Client
-	ask sdkAsk
+	next openai.Client // what does the steps after the first
+	ask  sdkAsk
 }
 
 func (c *openaiGoMatrix) chatParams() openai.ChatCompletionNewParams {

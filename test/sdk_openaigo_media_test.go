@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"io"
 
 	"github.com/openai/openai-go/v3"
@@ -56,6 +55,15 @@ func (c *openaiGoMatrix) media(ctx context.Context) (seen sdkSeen, err error) {
 		err = drain(c.Images.GenerateStreaming(ctx, openai.ImageGenerateParams{Model: c.ask.Model, Prompt: c.ask.Prompt, PartialImages: openai.Int(2)}), func(event openai.ImageGenStreamEventUnion) {
 			seen.Finish, seen.Usage = event.Type, event.Usage.TotalTokens
 		})
+	case "pictureEditStream":
+		edit := openai.ImageEditParams{Model: c.ask.Model, Prompt: c.ask.Prompt, Image: openai.ImageEditParamsImageUnion{OfFile: picture}, PartialImages: openai.Int(2)}
+		err = drain(c.Images.EditStreaming(ctx, edit), func(event openai.ImageEditStreamEventUnion) {
+			b, decoding := base64.StdEncoding.DecodeString(event.B64JSON)
+			seen.Finish, seen.Usage, seen.Sums = event.Type, event.Usage.TotalTokens, []string{sha(b)}
+			if decoding != nil {
+				seen.Sums = []string{decoding.Error()}
+			}
+		})
 	case "speech", "speechStream":
 		return c.speech(ctx)
 	case "transcribe":
@@ -75,7 +83,7 @@ func (c *openaiGoMatrix) media(ctx context.Context) (seen sdkSeen, err error) {
 		}
 		seen.Text = answer.Text
 	default:
-		err = fmt.Errorf("openai-go is not asked to %s", c.ask.Do)
+		return c.stored(ctx)
 	}
 	return seen, err
 }

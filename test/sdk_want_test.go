@@ -20,6 +20,8 @@ type sdkCheck struct {
 	key     string // of sdkKeys; "" means plenty
 	secret  string // instead of that key's
 	spend   bool   // a call was made with the key before
+	stored  bool   // the upstream remembers
+	other   bool   // another key does what follows the first step
 	answers []fakeopenai.Answer
 	want    sdkWant
 	ci      []string // clients that do it without -sdk.all
@@ -41,9 +43,15 @@ type sdkWant struct {
 	prompt                  bool   // the prompt must have arrived
 	status                  int    // of the error; -1 for one inside an answer that began well
 	code                    string // of the error
+	message                 string // in that of the error
+	well                    int    // exchanges that go well before the error
 	retried                 bool   // by clients that retry: the refusal is followed by a success
 	given                   bool   // up: the client tries as often as it ever does
 	unmetered               bool   // the endpoint has a price and no tokens, or the budget moves by itself
+	count                   int64
+	listed                  bool     // seen.Names are seen.IDs
+	named                   []string // members by which the last call names what is stored: each of seen.IDs
+	asked                   []string // methods and paths that arrive upstream, where * is one of seen.IDs; without repetitions
 	charged                 func(calls []*fakeopenai.Call) int64
 }
 
@@ -95,6 +103,9 @@ func (w sdkWant) compare(t *testing.T, c sdkClient, ask sdkAsk, seen sdkSeen, ca
 	differ("flags", w.flags, seen.Flags)
 	if w.names != nil {
 		differ("names", w.names, seen.Names)
+	}
+	if w.count != 0 {
+		differ("count", w.count, seen.Count)
 	}
 	if w.finish != "" && seen.Finish != "" {
 		differ("finish", w.finish, seen.Finish)
@@ -157,8 +168,8 @@ func (w sdkWant) compareError(t *testing.T, c sdkClient, seen sdkSeen) {
 	if seen.Error.Status != w.status || w.code != "" && seen.Error.Code != w.code {
 		t.Errorf("error %d %s, want %d %s", seen.Error.Status, seen.Error.Code, w.status, w.code)
 	}
-	if seen.Error.Message == "" {
-		t.Error("the error has no message")
+	if seen.Error.Message == "" || !strings.Contains(seen.Error.Message, w.message) {
+		t.Errorf("the error's message is %q, want %q in it", seen.Error.Message, w.message)
 	}
 }
 
@@ -170,6 +181,6 @@ func (w sdkWant) compareTries(t *testing.T, c sdkClient, seen sdkSeen) {
 	case w.status > 0 && (w.given || w.status == 429 && c.stubborn):
 		wantTries(t, slices.Repeat([]int{w.status}, 1+c.retries), seen)
 	case w.status > 0:
-		wantTries(t, []int{w.status}, seen)
+		wantTries(t, append(slices.Repeat([]int{200}, w.well), w.status), seen)
 	}
 }

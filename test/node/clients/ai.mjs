@@ -44,7 +44,44 @@ export async function connect(options, provider) {
     }
     seen.left = Date.now();
   }
+  // loop calls functions, stored as the SDK does it by itself: the second step names the items of the first.
+  const loop = (ask) => ({
+    model: client.responses(ask.model), prompt: ask.prompt, maxOutputTokens: ask.limit, stopWhen: isStepCount(2),
+    tools: { jump: defined({ description: tool.description, inputSchema: jsonSchema(tool.parameters), execute: async () => ({ height: '1m' }) }) },
+  });
+  function looped(seen, steps, usage) {
+    const named = steps[0].content.map((part) => part.providerMetadata?.openai?.itemId).filter(Boolean);
+    Object.assign(seen, { ids: [...new Set(named)], text: steps.at(-1).text, calls: calls(steps[0].toolCalls), usage: usage.totalTokens });
+  }
+  async function begun(ask, seen) {
+    const first = await generateText({ ...asked(ask, client.responses(ask.model)), providerOptions: {} });
+    Object.assign(seen, { ids: [first.providerMetadata.openai.responseId], usage: first.usage.totalTokens });
+    const next = ask.other ? createOpenAI({ ...options, apiKey: ask.other }) : client;
+    return { ...asked(ask, next.responses(ask.model)), providerOptions: { openai: { previousResponseId: seen.ids[0] } } };
+  }
   const ops = {
+    async goOn(ask, seen) {
+      const second = await generateText(await begun(ask, seen));
+      seen.text = second.text;
+      seen.usage += second.usage.totalTokens;
+    },
+    async goOnStream(ask, seen) {
+      const second = streamText({ ...await begun(ask, seen), onError: () => {} });
+      for await (const part of second.fullStream) {
+        if (part.type === 'error') throw part.error;
+        if (part.type === 'text-delta') seen.text += part.text;
+        if (part.type === 'finish') seen.usage += part.totalUsage.totalTokens;
+      }
+    },
+    async loopItems(ask, seen) {
+      const answer = await generateText(loop(ask));
+      looped(seen, answer.steps, answer.totalUsage);
+    },
+    async loopItemsStream(ask, seen) {
+      const answer = streamText({ ...loop(ask), onError: () => {} });
+      for await (const part of answer.fullStream) if (part.type === 'error') throw part.error;
+      looped(seen, await answer.steps, await answer.totalUsage);
+    },
     chat: (ask, seen) => text(ask, seen, chatModel(ask)),
     chatStream: (ask, seen) => stream(ask, seen, chatModel(ask)),
     response: (ask, seen) => text(ask, seen, client.responses(ask.model)),

@@ -51,6 +51,23 @@ export async function connect({ apiKey, ...configuration }) {
       messages.push(new AIMessage(first), ...first.tool_calls.map((c) => new ToolMessage({ tool_call_id: c.id, content: '{"height":"1m"}' })));
       seen.text = (await model.invoke(messages)).text;
     },
+    async goOn(ask, seen) {
+      const first = await chat(ask, { useResponsesApi: true }).invoke(ask.prompt);
+      seen.ids = [first.response_metadata.id];
+      const next = chat(ask, { useResponsesApi: true, ...(ask.other ? { apiKey: ask.other } : {}) });
+      const second = await next.invoke(ask.prompt, { previous_response_id: seen.ids[0] });
+      Object.assign(seen, { text: second.text, usage: first.usage_metadata.total_tokens + second.usage_metadata.total_tokens });
+    },
+    async loopWhole(ask, seen) {
+      const model = chat(ask, { useResponsesApi: true });
+      const messages = [new HumanMessage(ask.prompt)];
+      const first = await model.invoke(messages);
+      seen.ids = [first.additional_kwargs.reasoning?.id];
+      seen.calls = calls(first);
+      messages.push(first, ...first.tool_calls.map((c) => new ToolMessage({ tool_call_id: c.id, content: '{"height":"1m"}' })));
+      const second = await model.invoke(messages);
+      Object.assign(seen, { text: second.text, usage: first.usage_metadata.total_tokens + second.usage_metadata.total_tokens });
+    },
     async completion(ask, seen) {
       seen.text = await new OpenAI({ apiKey, configuration, model: ask.model, maxTokens: ask.limit }).invoke(ask.prompt);
     },

@@ -1,7 +1,8 @@
 // The official client, in the version that the package's name says.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { schema, tool, picture, recording } from './samples.mjs';
+import { schema, tool, picture, recording, notes } from './samples.mjs';
+import { storedOps } from './stored.mjs';
 
 // fetchOf is what the client sends with where it is left the choice: version 4 uploads what the platform's fetch does not take.
 export const fetchOf = async (name) => (name === 'openai4' ? (await import('node-fetch')).default : fetch);
@@ -23,7 +24,10 @@ export async function connect(options, name) {
   const call = (name, args) => ({ name, arguments: args });
   const sum = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
+  const next = (ask) => (ask.other ? new OpenAI({ ...options, apiKey: ask.other }) : client);
+
   const ops = {
+    ...storedOps({ client, next, response, call, file: () => toFile(Buffer.from(notes), 'notes.txt', { type: 'text/plain' }) }),
     async chat(ask, seen) {
       const answer = await client.chat.completions.create(chat(ask));
       const { message, finish_reason } = answer.choices[0];
@@ -122,6 +126,15 @@ export async function connect(options, name) {
     async pictureEdit(ask, seen) {
       const answer = await client.images.edit({ model: ask.model, prompt: ask.prompt, image: await toFile(picture, 'picture.png', { type: 'image/png' }) });
       seen.sums = answer.data.map((d) => sum(Buffer.from(d.b64_json, 'base64')));
+    },
+    async pictureEditStream(ask, seen) {
+      const image = await toFile(picture, 'picture.png', { type: 'image/png' });
+      for await (const event of await client.images.edit({ model: ask.model, prompt: ask.prompt, image, stream: true, partial_images: 2 })) {
+        seen.pieces++;
+        seen.finish = event.type;
+        seen.usage = event.usage?.total_tokens ?? 0;
+        seen.sums = [sum(Buffer.from(event.b64_json, 'base64'))];
+      }
     },
     async pictureVariation(ask, seen) {
       const image = await toFile(picture, 'picture.png', { type: 'image/png' });

@@ -9,6 +9,9 @@ export const tool = {
   parameters: { type: 'object', properties: { over: { type: 'string' } }, required: ['over'], additionalProperties: false },
 };
 
+// notes is a file of six words.
+export const notes = 'one two three four five six';
+
 // picture is a PNG of one pixel, recording a WAV of a second of silence.
 export const picture = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64');
 
