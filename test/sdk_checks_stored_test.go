@@ -32,8 +32,9 @@ func sdkStoredChecks() []sdkCheck {
 		{name: "go on", ask: sdkAsk{Do: "goOn", Limit: 100}, want: sdkWant{text: noted, usage: true, charged: whole(45), asked: []string{respond}, named: []string{previous}}, ci: pair},
 		{name: "go on, streamed", ask: sdkAsk{Do: "goOnStream", Limit: 100}, want: sdkWant{text: noted, usage: true, charged: whole(45), asked: []string{respond}, named: []string{previous}}, ci: []string{"openai7"}},
 		{name: "loop of tools that goes on", ask: sdkAsk{Do: "loopOn", Limit: 100, Tools: true}, want: by(previous)},
-		{name: "loop of tools by reference", ask: sdkAsk{Do: "loopItems", Limit: 100, Tools: true}, want: by(reference, reference, reference), ci: pair},
-		{name: "loop of tools by reference, streamed", ask: sdkAsk{Do: "loopItemsStream", Limit: 100, Tools: true}, want: by(reference, reference, reference)},
+		{name: "loop of tools by reference", ask: sdkAsk{Do: "loopItems", Limit: 100, Tools: true}, want: by(reference, reference, reference, reference), ci: few},
+		{name: "loop of tools as the SDK makes it", ask: sdkAsk{Do: "loopOwn", Limit: 100, Tools: true}, want: by(reference, reference), ci: []string{"ai-openai"}},
+		{name: "loop of tools as the SDK makes it, streamed", ask: sdkAsk{Do: "loopOwnStream", Limit: 100, Tools: true}, want: by(reference, reference)},
 		{name: "loop of tools with its reasoning", ask: sdkAsk{Do: "loopWhole", Limit: 100, Tools: true}, want: by("reasoning"), ci: []string{"langchain"}},
 		{name: "conversation", ask: sdkAsk{Do: "converse", Limit: 100}, want: sdkWant{text: noted, charged: whole(19), asked: []string{"POST /v1/conversations", respond}, named: []string{"conversation"}}, ci: few},
 		{name: "file as input", ask: sdkAsk{Do: "fileInput", Limit: 100}, want: sdkWant{text: noted, charged: whole(21), asked: []string{"POST /v1/files", respond}, named: []string{"file_id"}}, ci: few},
@@ -65,6 +66,8 @@ func sdkStoredChecks() []sdkCheck {
 		{"input tokens after another's response", "countInputOf", []string{respond}},
 		{"go on from another's response", "goOn", []string{respond}},
 		{"go on from another's response, streamed", "goOnStream", []string{respond}},
+		{"loop of tools by reference to another's items", "loopItems", []string{respond}},
+		{"loop of tools with another's reasoning", "loopWhole", []string{respond}},
 		{"in another's conversation", "converse", []string{"POST /v1/conversations"}},
 		{"another's file as input", "fileInput", []string{"POST /v1/files"}},
 		{"another's response", "keepResponse", []string{respond}},
@@ -72,7 +75,7 @@ func sdkStoredChecks() []sdkCheck {
 		{"another's conversation", "keepConversation", []string{"POST /v1/conversations"}},
 		{"another's file", "keepFile", []string{"POST /v1/files", "GET /v1/files"}},
 	} {
-		c := sdkCheck{name: a.name, ask: sdkAsk{Do: a.do, Limit: 100}, other: true, want: sdkWant{status: 404, well: len(a.asked), message: "not found", asked: a.asked}}
+		c := sdkCheck{name: a.name, ask: sdkAsk{Do: a.do, Limit: 100, Tools: strings.HasPrefix(a.do, "loop")}, other: true, want: sdkWant{status: 404, well: len(a.asked), message: "not found", asked: a.asked}}
 		if strings.Contains(a.name, "file") {
 			c.want.message = "No such File object"
 		}

@@ -43,7 +43,7 @@ func sdkClients() []sdkClient {
 			name: "ai-openai", start: nodeSDK("ai:openai"), classes: ai, retries: 2, stubborn: true, asks: true,
 			can: []string{
 				"chat", "chatStream", "structured", "structuredStream", "response", "responseStream", "toolLoop", "toolLoopStream", "completion", "completionStream",
-				"embed", "picture", "pictureEdit", "speech", "transcribe", "goOn", "goOnStream", "loopItems", "loopItemsStream",
+				"embed", "picture", "pictureEdit", "speech", "transcribe", "goOn", "goOnStream", "loopOwn", "loopOwnStream",
 			},
 		},
 		{

@@ -117,6 +117,10 @@ func (c *openaiGoMatrix) loopInput(answer *responses.Response) (list responses.R
 			call := item.AsFunctionCall().ToParam()
 			list = append(list, responses.ResponseInputItemUnionParam{OfFunctionCall: &call})
 			continue
+		case item.Type == "message":
+			message := item.AsMessage().ToParam()
+			list = append(list, responses.ResponseInputItemUnionParam{OfOutputMessage: &message})
+			continue
 		default:
 			thought := item.AsReasoning().ToParam()
 			list = append(list, responses.ResponseInputItemUnionParam{OfReasoning: &thought})

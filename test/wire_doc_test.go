@@ -95,17 +95,31 @@ var sdkPackages = map[string]string{
 
 // sdkPlaces are the endpoints that operations of the matrix go to, as the document calls them. Loops of tools go where others go.
 var sdkPlaces = map[string]string{
-	"chat": "chat", "structured": "chat", "response": "responses", "completion": "completions", "embed": "embeddings", "moderate": "moderations",
+	"chat": "chat", "structured": "chat", "response": "responses", "countInput": "input tokens", "completion": "completions", "embed": "embeddings", "moderate": "moderations",
 	"picture": "generations", "pictureEdit": "edits", "pictureVariation": "variations", "speech": "speech",
 	"transcribe": "transcriptions", "translate": "translations", "models": "models",
 }
 
 // sdkOrder is the order in which the document lists them.
 var sdkOrder = []string{
-	"chat", "responses", "completions", "embeddings", "moderations", "generations", "edits", "variations", "speech", "transcriptions", "translations", "models",
+	"chat", "responses", "input tokens", "completions", "embeddings", "moderations", "generations", "edits", "variations", "speech", "transcriptions", "translations", "models",
 }
 
-// TestWireDocClients: every client of the matrix has its row, with the version that is installed and the endpoints that its checks go to.
+// sdkStored are the ways in which operations of the matrix use what is stored, as the document calls them.
+var sdkStored = map[string]string{
+	"countInputOf": "`previous_response_id`", "goOn": "`previous_response_id`", "loopOn": "`previous_response_id`", "loopItems": "`item_reference`",
+	"loopOwn": "`item_reference`", "loopWhole": "reasoning", "converse": "`conversation`", "fileInput": "`file_id`",
+	"keepResponse": "responses", "keepChat": "completions", "keepConversation": "conversations", "keepFile": "files",
+}
+
+// sdkNaming and sdkKeeping are the orders in which the document lists how it is named, and what is read and deleted.
+var (
+	sdkNaming  = []string{"`previous_response_id`", "`item_reference`", "reasoning", "`conversation`", "`file_id`"}
+	sdkKeeping = []string{"responses", "completions", "conversations", "files"}
+)
+
+// TestWireDocClients: every client of the matrix has its row, with the version that is installed, the endpoints that its checks go to and what of
+// the stored they name and keep.
 func TestWireDocClients(t *testing.T) {
 	rows := map[string][]string{}
 	var above []string
@@ -128,8 +142,7 @@ func TestWireDocClients(t *testing.T) {
 			continue
 		}
 		delete(rows, c.name)
-		plain, streamed := covered(t, c)
-		want := []string{row[0], installed(t, c.name), plain, streamed}
+		want := append([]string{row[0], installed(t, c.name)}, covered(t, c)...)
 		if diff := cmp.Diff(want, row); diff != "" {
 			t.Errorf("%s (-is +documented):\n%s", c.name, diff)
 		}
@@ -139,26 +152,31 @@ func TestWireDocClients(t *testing.T) {
 	}
 }
 
-// covered lists the endpoints to which the checks of a client go.
-func covered(t *testing.T, c sdkClient) (plain, streamed string) {
+// covered lists the endpoints to which the checks of a client go, plain and streamed, and what of the stored they name and keep.
+func covered(t *testing.T, c sdkClient) []string {
 	t.Helper()
-	there := map[bool]map[string]bool{false: {}, true: {}}
+	plain, streamed, stored := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, check := range sdkChecks() {
 		do := check.ask.Do
 		if !slices.Contains(c.can, do) || slices.Contains(check.not, c.name) || strings.HasPrefix(do, "toolLoop") {
 			continue
 		}
 		operation, stream := strings.CutSuffix(do, "Stream")
-		place := sdkPlaces[operation]
-		if place == "" {
+		switch place := sdkPlaces[operation]; {
+		case sdkStored[operation] != "":
+			stored[sdkStored[operation]] = true
+		case place == "":
 			t.Errorf("it is not known where %s goes", do)
+		case stream:
+			streamed[place] = true
+		default:
+			plain[place] = true
 		}
-		there[stream][place] = true
 	}
-	list := func(stream bool) string {
-		return strings.Join(slices.DeleteFunc(slices.Clone(sdkOrder), func(place string) bool { return !there[stream][place] }), ", ")
+	list := func(order []string, there map[string]bool) string {
+		return strings.Join(slices.DeleteFunc(slices.Clone(order), func(place string) bool { return !there[place] }), ", ")
 	}
-	return list(false), list(true)
+	return []string{list(sdkOrder, plain), list(sdkOrder, streamed), list(sdkNaming, stored), list(sdkKeeping, stored)}
 }
 
 // installed is the package of a client, and its version.

@@ -88,7 +88,8 @@ func concernsStored(r *http.Request, body []byte) bool {
 	case "responses", "conversations", "files":
 		return true
 	case "chat":
-		return r.Method != http.MethodPost || path != "chat/completions" || strings.Contains(string(body), `"store":true`)
+		var asked struct{ Store bool }
+		return r.Method != http.MethodPost || path != "chat/completions" || json.Unmarshal(body, &asked) == nil && asked.Store
 	default:
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -90,7 +91,8 @@ func members(list any) (out []map[string]any) {
 // named is how many words an item of the input brings by what it names, or the sentence which says that there is no such thing.
 func (s *Stored) named(item map[string]any) (n int64, missing string) {
 	id, _ := item["id"].(string)
-	if item["type"] == "item_reference" || item["type"] == "reasoning" && id != "" && item["encrypted_content"] == nil {
+	bare := item["type"] == nil && len(item) == 1 // an item_reference whose type is left out
+	if bare || item["type"] == "item_reference" || item["type"] == "reasoning" && id != "" && item["encrypted_content"] == nil {
 		o := s.objects[id]
 		if o == nil {
 			return 0, fmt.Sprintf("Item with id '%s' not found.", id)
@@ -159,27 +161,30 @@ func (s *Stored) respond(w http.ResponseWriter, body []byte) {
 	}
 }
 
-// say makes the items of an answer: a thought, and then the calls that are to be made, or a message.
+// say makes the items of an answer: a thought, a message, and the calls that are to be made.
 func (s *Stored) say(asked map[string]any) (items []*storedObject, output int64) {
-	items = append(items, s.make("reasoning", map[string]any{"type": "reasoning", "summary": []any{}}))
-	calling := len(s.Tools) > 0 && len(members(asked["tools"])) > 0
-	for _, item := range members(asked["input"]) {
-		calling = calling && item["type"] != "function_call_output"
+	items = append(items, s.make("reasoning", map[string]any{"type": "reasoning", "summary": []any{}}), s.make("message", map[string]any{
+		"type": "message", "role": "assistant", "status": "completed",
+		"content": []any{map[string]any{"type": "output_text", "text": Noted, "annotations": []any{}, "logprobs": []any{}}},
+	}))
+	if s.calls(asked) {
+		for _, call := range s.Tools {
+			items = append(items, s.make("function_call", map[string]any{
+				"type": "function_call", "status": "completed", "call_id": call.ID, "name": call.Name, "arguments": call.Arguments,
+			}))
+		}
 	}
-	if !calling {
-		items = append(items, s.make("message", map[string]any{
-			"type": "message", "role": "assistant", "status": "completed",
-			"content": []any{map[string]any{"type": "output_text", "text": Noted, "annotations": []any{}, "logprobs": []any{}}},
-		}))
-		items[1].words = words(Noted)
-		return items, items[1].words
-	}
-	for _, call := range s.Tools {
-		item := s.make("function_call", map[string]any{"type": "function_call", "status": "completed", "call_id": call.ID, "name": call.Name, "arguments": call.Arguments})
-		item.words = words(call.Arguments)
-		items, output = append(items, item), output+item.words
+	for _, item := range items {
+		item.words = words(item.json)
+		output += item.words
 	}
 	return items, output
+}
+
+// calls reports whether functions are to be called: some are offered, and none has answered.
+func (s *Stored) calls(asked map[string]any) bool {
+	answered := slices.ContainsFunc(members(asked["input"]), func(item map[string]any) bool { return item["type"] == "function_call_output" })
+	return len(members(asked["tools"])) > 0 && !answered
 }
 
 // events are those of a streamed response.

@@ -44,14 +44,14 @@ export async function connect(options, provider) {
     }
     seen.left = Date.now();
   }
-  // loop calls functions, stored as the SDK does it by itself: the second step names the items of the first.
+  // loop calls functions, and leaves what is stored to the SDK: its second step names what the first thought and said.
   const loop = (ask) => ({
     model: client.responses(ask.model), prompt: ask.prompt, maxOutputTokens: ask.limit, stopWhen: isStepCount(2),
     tools: { jump: defined({ description: tool.description, inputSchema: jsonSchema(tool.parameters), execute: async () => ({ height: '1m' }) }) },
   });
   function looped(seen, steps, usage) {
-    const named = steps[0].content.map((part) => part.providerMetadata?.openai?.itemId).filter(Boolean);
-    Object.assign(seen, { ids: [...new Set(named)], text: steps.at(-1).text, calls: calls(steps[0].toolCalls), usage: usage.totalTokens });
+    const named = steps[0].content.filter((part) => part.type === 'reasoning' || part.type === 'text').map((part) => part.providerMetadata?.openai?.itemId);
+    Object.assign(seen, { ids: named, text: steps.at(-1).text, calls: calls(steps[0].toolCalls), usage: usage.totalTokens });
   }
   async function begun(ask, seen) {
     const first = await generateText({ ...asked(ask, client.responses(ask.model)), providerOptions: {} });
@@ -73,11 +73,11 @@ export async function connect(options, provider) {
         if (part.type === 'finish') seen.usage += part.totalUsage.totalTokens;
       }
     },
-    async loopItems(ask, seen) {
+    async loopOwn(ask, seen) {
       const answer = await generateText(loop(ask));
       looped(seen, answer.steps, answer.totalUsage);
     },
-    async loopItemsStream(ask, seen) {
+    async loopOwnStream(ask, seen) {
       const answer = streamText({ ...loop(ask), onError: () => {} });
       for await (const part of answer.fullStream) if (part.type === 'error') throw part.error;
       looped(seen, await answer.steps, await answer.totalUsage);

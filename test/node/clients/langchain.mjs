@@ -9,6 +9,7 @@ export async function connect({ apiKey, ...configuration }) {
     return ask.tools ? model.bindTools([{ type: 'function', function: tool }]) : model;
   };
   const stored = { useResponsesApi: true, zdrEnabled: true }; // it keeps nothing at the provider
+  const next = (ask) => chat(ask, { useResponsesApi: true, ...(ask.other ? { apiKey: ask.other } : {}) });
   const calls = (message) => message.tool_calls?.map((c) => ({ name: c.name, arguments: JSON.stringify(c.args) }));
 
   async function invoke(ask, seen, model) {
@@ -54,18 +55,16 @@ export async function connect({ apiKey, ...configuration }) {
     async goOn(ask, seen) {
       const first = await chat(ask, { useResponsesApi: true }).invoke(ask.prompt);
       seen.ids = [first.response_metadata.id];
-      const next = chat(ask, { useResponsesApi: true, ...(ask.other ? { apiKey: ask.other } : {}) });
-      const second = await next.invoke(ask.prompt, { previous_response_id: seen.ids[0] });
+      const second = await next(ask).invoke(ask.prompt, { previous_response_id: seen.ids[0] });
       Object.assign(seen, { text: second.text, usage: first.usage_metadata.total_tokens + second.usage_metadata.total_tokens });
     },
     async loopWhole(ask, seen) {
-      const model = chat(ask, { useResponsesApi: true });
       const messages = [new HumanMessage(ask.prompt)];
-      const first = await model.invoke(messages);
+      const first = await chat(ask, { useResponsesApi: true }).invoke(messages);
       seen.ids = [first.additional_kwargs.reasoning?.id];
       seen.calls = calls(first);
       messages.push(first, ...first.tool_calls.map((c) => new ToolMessage({ tool_call_id: c.id, content: '{"height":"1m"}' })));
-      const second = await model.invoke(messages);
+      const second = await next(ask).invoke(messages);
       Object.assign(seen, { text: second.text, usage: first.usage_metadata.total_tokens + second.usage_metadata.total_tokens });
     },
     async completion(ask, seen) {
