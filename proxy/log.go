@@ -7,9 +7,11 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strings"
+	"slices"
 	"syscall"
 	"time"
+
+	"github.com/go-chi/chi/v5"
 
 	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/proxy/upstream"
@@ -102,13 +104,15 @@ func (x *exchange) reservedTokens() int64 {
 	return x.boundTokens()
 }
 
-// knownPath is the path of a request to a route of ours. Others may hold anything, a key pasted into an address included.
+// knownPath is the route of a request, with {id} in place of an id. Whatever is no route of ours may hold anything, a key pasted into an
+// address included.
 func knownPath(r *http.Request) string {
-	switch path := r.URL.Path; {
-	case path == "/v1/chat/completions", path == "/v1/models", path == "/v1/usage":
+	path := r.URL.Path
+	switch pattern := chi.RouteContext(r.Context()).RoutePattern(); {
+	case pattern != "":
+		return pattern
+	case path == "/v1/models", path == "/v1/usage", slices.Contains(wire.Endpoints(), wire.Endpoint(path)): // by a method that it does not take
 		return path
-	case strings.HasPrefix(path, "/v1/models/"):
-		return "/v1/models/*"
 	default:
 		return "other"
 	}
