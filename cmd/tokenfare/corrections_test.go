@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/test/harness"
 )
 
 // All that the ledgers of tests can hold.
@@ -99,6 +101,48 @@ func TestCorrectionsAtOnce(t *testing.T) {
 		t.Errorf("%d corrections: %+v", len(made), made)
 	}
 	s.balances()
+}
+
+// TestCorrectionsByTwoProxies: of two proxies that share a ledger and are told to correct the same calls, one does it.
+func TestCorrectionsByTwoProxies(t *testing.T) {
+	pg, ok := harness.Postgres(t)
+	if !ok {
+		return
+	}
+	at := pg.NewDatabase(t)
+	one, two := openShopAt(t, at), openShopAt(t, at)
+	one.status.Store(0)
+	for range 25 {
+		id := one.call().String()
+		var both sync.WaitGroup
+		var made, refused atomic.Int64
+		for _, s := range []*shop{one, two} {
+			both.Go(func() {
+				switch status, text := s.post(shopToken, `{"reason":"r","corrections":[{"id":"`+id+`","was":"unreported","charge":"nothing"}]}`); status {
+				case http.StatusOK:
+					made.Add(1)
+				case http.StatusConflict:
+					refused.Add(1)
+				default:
+					t.Errorf("%d %s", status, text)
+				}
+			})
+		}
+		both.Wait()
+		if made.Load() != 1 || refused.Load() != 1 {
+			t.Errorf("%d made the correction, %d were refused", made.Load(), refused.Load())
+		}
+	}
+	if made := one.corrections(); len(made) != 25 {
+		t.Errorf("%d corrections of 25 calls", len(made))
+	}
+	one.read(func(s ledger.Snapshot) error {
+		report, err := ledger.Verify(t.Context(), s, ledger.VerifyOptions{})
+		if err == nil && !report.Balances() {
+			t.Errorf("the books do not balance: %d differences, such as %+v", len(report.Differences), report.Differences[0])
+		}
+		return err
+	})
 }
 
 // TestACallThatRunsIsNotCorrected: its end will say what it is charged.

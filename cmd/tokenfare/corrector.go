@@ -20,6 +20,11 @@ type corrector struct {
 	last *ledger.Correction // the newest one that may not be in the ledger yet; guarded by mu
 }
 
+// shared is a store that several processes may correct, one at a time.
+type shared interface {
+	Alone(ctx context.Context) (release func(), err error)
+}
+
 // amendment changes what the budgets of a running proxy have counted, see [proxy.Amendment].
 type amendment interface {
 	Read(ctx context.Context, s ledger.Snapshot, list []*ledger.Correction) error
@@ -87,9 +92,13 @@ func (c *corrector) correct(ctx context.Context, asked corrections) (*corrected,
 	if err := c.writer.Err(); err != nil {
 		return nil, err
 	}
+	release, err := c.alone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { release() }()
 	var budgets amendment
 	if c.live != nil {
-		var err error
 		if budgets, err = c.live(); err != nil {
 			return nil, err
 		}
@@ -109,7 +118,26 @@ func (c *corrector) correct(ctx context.Context, asked corrections) (*corrected,
 		// At once: rows that are queued will be in the ledger, unless this process ends, and its budgets with it.
 		err = budgets.Apply()
 	}
-	return out, errors.Join(err, ticket.Wait(ctx))
+	unsure := ticket.Wait(ctx)
+	if unsure != nil {
+		// Others are to see these before they make more.
+		free := release
+		release = func() {}
+		go func() {
+			for ticket.Wait(context.WithoutCancel(ctx)) != nil {
+			}
+			free()
+		}()
+	}
+	return out, errors.Join(err, unsure)
+}
+
+// alone keeps other processes from correcting, until the release.
+func (c *corrector) alone(ctx context.Context) (release func(), err error) {
+	if s, ok := c.store.(shared); ok {
+		return s.Alone(ctx)
+	}
+	return func() {}, nil
 }
 
 // pause keeps corrections from being made until it is called off: whoever reads the ledger and then counts on from there would

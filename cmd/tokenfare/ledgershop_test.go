@@ -33,6 +33,12 @@ const (
 
 func openShop(t *testing.T) *shop {
 	t.Helper()
+	return openShopAt(t, "")
+}
+
+// openShopAt opens one with a ledger somewhere else than beside its configuration.
+func openShopAt(t *testing.T, ledgerURL string) *shop {
+	t.Helper()
 	s := &shop{t: t, config: filepath.Join(t.TempDir(), "config.yaml")}
 	s.status.Store(http.StatusOK)
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -51,6 +57,9 @@ admin: { listen: "127.0.0.1:0", token: ` + shopToken + ` }
 upstreams: { up: { url: "` + up.URL + `/v1" } }
 keys: { carol: { hash: "` + hashOf(shopKey) + `", limits: ["1000000 tokens in total", "$100 each month", "1000 requests each day"] } }
 `
+	if ledgerURL != "" {
+		text += "ledger: { url: \"" + ledgerURL + "\" }\n"
+	}
 	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -93,6 +93,14 @@ func (s *IDs) Next() ID {
 	return ID(s.last<<slotBits | int64(s.slot))
 }
 
+// Following makes the ID that follows the newest one, whatever the clock says: it is dated as that is, to some microseconds.
+func (s *IDs) Following() ID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	return ID(s.last<<slotBits | int64(s.slot))
+}
+
 // ahead is how far the newest ID is ahead of the clock.
 func (s *IDs) ahead() time.Duration {
 	s.mu.Lock()

@@ -48,6 +48,7 @@ type Past struct {
 	Tail       []Exchange   // ended, and not in the sums yet
 	Corrected  []Correction // likewise
 	Unfinished []Exchange   // begun and never ended
+	Died       ID           // when that life gave its last sign, and no earlier than its rows: the ends of what is unfinished follow it
 }
 
 // Batch is what one commit writes.

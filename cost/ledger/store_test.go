@@ -74,6 +74,7 @@ func (m *memory) Resume(context.Context) (*ledger.Past, error) {
 			p.Corrected = append(p.Corrected, c)
 		}
 	}
+	p.Died = p.Last
 	return p, nil
 }
 

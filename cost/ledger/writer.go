@@ -79,7 +79,8 @@ type group struct {
 func newGroup() *group { return &group{done: make(chan struct{})} }
 
 // Open resumes a ledger where its last writer stopped. Exchanges that were never ended, for the processes that served them
-// are dead, are charged all they had reserved: their end rows go with the first commit. It returns how many those are.
+// are dead, are charged all they had reserved, and end when their process was last seen alive: their end rows go with the first
+// commit. It returns how many those are.
 func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, err error) {
 	past, err := store.Resume(ctx)
 	if err != nil {
@@ -93,8 +94,15 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	ends, last := NewIDs(past.Slot, past.Died), past.Last
+	var crashes []*End
+	for i := range past.Unfinished {
+		e := past.Unfinished[i].Crash()
+		e.Seq = ends.Following()
+		crashes, last = append(crashes, e), max(last, e.Seq)
+	}
 	w = &Writer{
-		options: o, store: store, ids: NewIDs(past.Slot, past.Last), slot: past.Slot,
+		options: o, store: store, ids: NewIDs(past.Slot, last), slot: past.Slot,
 		next: newGroup(), wake: make(chan struct{}, 1), later: make(chan struct{}, 1), calls: make(chan func()),
 		number: past.Batch, open: newOpenSet(), rolled: time.Now(),
 	}
@@ -110,10 +118,9 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 	for i := range past.Corrected {
 		w.roll.correct(&past.Corrected[i])
 	}
-	for i := range past.Unfinished {
-		x := &past.Unfinished[i]
-		w.open.add(&x.Begin)
-		w.End(x.Crash())
+	for i, e := range crashes {
+		w.open.add(&past.Unfinished[i].Begin)
+		w.queue(0, func(g *group) { g.batch.Ends = append(g.batch.Ends, e) })
 	}
 	if !w.roll.empty() {
 		w.rolled = time.Time{} // at once

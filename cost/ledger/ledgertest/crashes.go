@@ -21,14 +21,14 @@ func crashed(t *testing.T, h Harness, l Ledger) {
 	for step := range 3 {
 		c.draw(&ledger.Draw{
 			Exchange: drawn.Exchange, Step: step + 1, More: cost.Usage{Output: 10}, Reserved: 500,
-			Charges: []ledger.Charge{{Budget: tokens("budget"), N: 10}, {Budget: tokens("other"), N: 1}},
+			Charges: []ledger.Charge{{Budget: tokens("budget"), Late: 10}, {Budget: tokens("other"), Late: 1}},
 		})
 	}
 	done := c.begin(call("key", "budget", 10_000), at)
 	c.end(answer(done, 7_000, 0), at)
 	c.commit()
 	c.begin(call("key", "budget", 1_000_000), at) // nothing of it is durable: it is as if it had never been
-	want := []int64{8130, 3, 9, 0, 0}             // all of it where it began, in whatever period it crashes and is ended
+	want := []int64{8130, 3, 9, 0, 0}             // what was reserved where it began, in whatever period it crashes and is ended
 	lately := now.Add(-30 * time.Minute)
 	spent := func() []int64 {
 		return glance(t, reading(t, l), func(v view) []int64 {
@@ -72,7 +72,7 @@ func crashed(t *testing.T, h Harness, l Ledger) {
 	same(t, "sums", sums, ledger.Sums{Requests: 3, Unreported: 2, Input: 8100, Output: 30, Cost: 7_000_000 + 1_100_000 + 1500})
 	x := v.find(drawn.Exchange)
 	same(t, "end row", [3]any{x.End.Ending, x.End.Basis, x.End.Charges},
-		[3]any{ledger.Crashed, ledger.Unreported, []ledger.Charge{{Budget: tokens("budget"), N: 1030}, {Budget: tokens("other"), N: 3}}})
+		[3]any{ledger.Crashed, ledger.Unreported, []ledger.Charge{{Budget: tokens("budget"), N: 1000, Late: 30}, {Budget: tokens("other"), Late: 3}}})
 }
 
 // An exchange is found though it began long before others that have ended, and though its begin row came after theirs.

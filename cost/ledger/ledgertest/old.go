@@ -21,15 +21,17 @@ func (s Schema) opens(t *testing.T) {
 	s.upToDate(t, db)
 	same(t, "opened", glance(t, store, want.read), want)
 	balances(t, store, 1)
+	s.drawnThen(t, store)
 
-	began := time.Now()
 	open, _ := unended()
 	w, _, stop := writing(t, store, ledger.Options{RollEvery: time.Millisecond})
+	s.drawnThen(t, store)
 	eventually(t, "what had not ended is ended", func() bool { return len(glance(t, store, view.unfinished)) == 0 })
 	crashed := glance(t, store, func(v view) *ledger.Exchange { return v.find(open.Begin.Exchange) }).End
-	if crashed.Seq.Time().Before(began.Truncate(time.Microsecond)) {
-		t.Errorf("what had not ended was ended at %v, before it was opened at %v", crashed.Seq.Time(), began)
+	if died := made("03-10 12:07:30"); crashed.Seq <= died || crashed.Seq.Time().Sub(died.Time()) > time.Millisecond {
+		t.Errorf("what had not ended was ended at %v, and its process was last seen at %v", crashed.Seq.Time(), died.Time())
 	}
+	s.drawnThen(t, store)
 	want.crash(crashed.Seq)
 	writeBeside(t, w, store, want)
 	if err := stop(); err != nil {
@@ -54,6 +56,22 @@ func (s Schema) opens(t *testing.T) {
 	same(t, "read by others", glance(t, reading(t, l), want.read), want)
 	balances(t, store, 0)
 	s.upToDate(t, db)
+}
+
+// drawnThen fails the test if what was drawn is dated later than its process was seen alive: nothing was spent then. It is so before
+// the exchange is ended, while that is being done, and after.
+func (Schema) drawnThen(t *testing.T, store ledger.Store) {
+	t.Helper()
+	next := made("03-10 12:15:00").Time()
+	since := func(at time.Time, of ledger.Budget) ledger.Want {
+		return ledger.Want{Budget: of.Name, Since: at, Detail: ledger.BySlot}
+	}
+	same(t, "charged since the process was seen last", glance(t, store, func(v view) []int64 {
+		return v.spent(since(next, dollarsOfBob), since(next, outputOfBob))
+	}), []int64{0, 0})
+	same(t, "charged in the quarter of an hour before", glance(t, store, func(v view) []int64 {
+		return v.spent(since(next.Add(-ledger.SlotLength), dollarsOfBob), since(next.Add(-ledger.SlotLength), outputOfBob))
+	}), []int64{3_625_000 + 31_950, 300 + 45}) // with that of another call
 }
 
 // upToDate fails the test unless the tables are those of a ledger that is new.

@@ -240,10 +240,15 @@ func (r *reference) spent(since time.Time) map[string]int64 {
 		}
 	}
 	for _, x := range r.all {
-		if x.End == nil && !x.Begin.Exchange.Time().Before(since) {
-			for name, n := range x.reserved() {
-				all[name] += n
+		if x.End != nil {
+			continue
+		}
+		crash := x.Crash()
+		for _, c := range crash.Charges {
+			if !x.Begin.Exchange.Time().Before(since) {
+				all[c.Budget.Name] += c.N
 			}
+			all[c.Budget.Name] += c.Late // its writer was seen later than all that happens
 		}
 	}
 	return all

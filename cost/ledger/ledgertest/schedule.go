@@ -83,7 +83,7 @@ func (w *world) draw(s *schedule) {
 	r := w.some(s)
 	r.draws++
 	r.clerk.draw(&ledger.Draw{
-		Exchange: r.begin.Exchange, Step: r.draws, More: cost.Usage{Output: w.amount()}, Reserved: cost.NanoUSD(w.amount()), Charges: w.charges(s, false),
+		Exchange: r.begin.Exchange, Step: r.draws, More: cost.Usage{Output: w.amount()}, Reserved: cost.NanoUSD(w.amount()), Charges: w.charges(s, true),
 	})
 }
 

@@ -47,6 +47,15 @@ func (d dialect) name() string {
 // migrating is the advisory lock of those who make or update the tables: "tkfa" in ASCII.
 const migrating = 0x746b6661
 
+// correcting is the advisory lock of those who correct: "tkfc" in ASCII.
+const correcting = 0x746b6663
+
+// Correcting waits for the lock.
+func (dialect) Correcting(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", correcting)
+	return err
+}
+
 // versioned keeps the version of the schema in a table of its own.
 type versioned struct{}
 

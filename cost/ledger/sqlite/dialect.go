@@ -33,6 +33,9 @@ func (dialect) Prepares() bool { return false }
 // four of 8. BenchmarkExchanges has the figures.
 func (dialect) RowsAtOnce() int { return 8 }
 
+// Correcting has nobody to wait for.
+func (dialect) Correcting(context.Context, *sql.Tx) error { return nil }
+
 // Present looks whether the file at path is still the one that was opened. One that was removed or replaced takes rows all the
 // same, and they are gone with the process.
 func (d dialect) Present() error {

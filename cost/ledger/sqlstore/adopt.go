@@ -19,11 +19,13 @@ func (s *Store) adopt(ctx context.Context, w writer) (crashed int, err error) {
 		if err != nil {
 			return err
 		}
-		ids := ledger.NewIDs(w.slot, last)
-		if crashed, err = t.settle(ctx, w, ids); err != nil {
+		newest, n, err := t.settle(ctx, w)
+		if err != nil {
 			return err
 		}
-		_, err = t.exec(ctx, `UPDATE writers SET held = 0, rolled = ?, oldest = 0 WHERE slot = ?`, int64(ids.Next()), w.slot)
+		crashed = n
+		rolled := ledger.NewIDs(w.slot, max(last, newest)).Next()
+		_, err = t.exec(ctx, `UPDATE writers SET held = 0, rolled = ?, oldest = 0 WHERE slot = ?`, int64(rolled), w.slot)
 		return err
 	})
 	if err != nil {
@@ -32,24 +34,27 @@ func (s *Store) adopt(ctx context.Context, w writer) (crashed int, err error) {
 	return crashed, nil
 }
 
-// settle writes what is missing after a writer's death.
-func (t *tx) settle(ctx context.Context, w writer, ids *ledger.IDs) (crashed int, err error) {
+// settle writes what is missing after a writer's death. It returns the newest row's ID, and how many exchanges had to be ended.
+func (t *tx) settle(ctx context.Context, w writer) (newest ledger.ID, crashed int, err error) {
 	r := t.reader()
 	var rest tail
 	if err := r.tailOf(ctx, w, &rest); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	unfinished, err := r.unfinishedOf(ctx, w, nil)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
+	newest = w.died(&rest, unfinished)
+	ids := ledger.NewIDs(w.slot, newest)
 	b := &ledger.Batch{}
 	for _, x := range unfinished {
+		newest = ids.Following()
 		x.End = x.Crash()
-		x.End.Seq = ids.Next()
+		x.End.Seq = newest
 		b.Ends = append(b.Ends, x.End)
 		rest.ended = append(rest.ended, x)
 	}
 	b.Rolled = ledger.RollOf(rest.ended, rest.corrected)
-	return len(unfinished), t.write(ctx, b)
+	return newest, len(unfinished), t.write(ctx, b)
 }

@@ -1,6 +1,7 @@
 package sqlstore_test
 
 import (
+	"context"
 	"database/sql"
 	"net/url"
 	"path/filepath"
@@ -68,11 +69,12 @@ func (f fleet) Crash(t testing.TB, s ledger.Store) {
 // never again, so that the suite knows when they are adopted.
 type member struct{}
 
-func (member) Numbered() bool          { return false }
-func (member) Prepares() bool          { return false }
-func (member) RowsAtOnce() int         { return 8 }
-func (member) Present() error          { return nil }
-func (member) Pace() sqlstore.Pace     { return sqlstore.Pace{Beat: time.Hour, Grace: 24 * time.Hour} }
-func (member) Reading() *sql.TxOptions { return nil }
-func (member) Explain(err error) error { return err }
-func (member) Close() error            { return nil }
+func (member) Numbered() bool                            { return false }
+func (member) Prepares() bool                            { return false }
+func (member) RowsAtOnce() int                           { return 8 }
+func (member) Correcting(context.Context, *sql.Tx) error { return nil }
+func (member) Present() error                            { return nil }
+func (member) Pace() sqlstore.Pace                       { return sqlstore.Pace{Beat: time.Hour, Grace: 24 * time.Hour} }
+func (member) Reading() *sql.TxOptions                   { return nil }
+func (member) Explain(err error) error                   { return err }
+func (member) Close() error                              { return nil }

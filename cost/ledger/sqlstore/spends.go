@@ -15,7 +15,6 @@ type spends struct {
 	from  []time.Time      // of each want: since then by row
 	names map[string][]int // wants of each budget
 	each  func(i int, at time.Time, n int64) error
-	now   time.Time
 }
 
 // Spends reads what budgets were charged.
@@ -23,12 +22,12 @@ func (r *snapshot) Spends(ctx context.Context, wants []ledger.Want, each func(i 
 	if err := r.readTail(ctx); err != nil {
 		return err
 	}
-	s := spends{wants: wants, from: make([]time.Time, len(wants)), names: map[string][]int{}, each: each, now: time.Now()}
+	s := spends{wants: wants, from: make([]time.Time, len(wants)), names: map[string][]int{}, each: each}
 	kept, err := r.Kept(ctx)
 	if err != nil {
 		return err
 	}
-	now := s.now
+	now := time.Now()
 	rows := later(ledger.RowsSince(now), nextSlot(kept)) // slots that begin then have all their rows
 	oldest := now
 	for i, w := range wants {
@@ -62,8 +61,16 @@ func (r *snapshot) Spends(ctx context.Context, wants []ledger.Want, each func(i 
 	if err != nil {
 		return err
 	}
+	all, err := writers(ctx, r.tx)
+	if err != nil {
+		return r.explain(err)
+	}
+	seen := map[int]time.Time{}
+	for _, w := range all {
+		seen[w.slot] = w.seenBy(now)
+	}
 	for _, x := range open {
-		if err := s.unfinished(x.Crash()); err != nil {
+		if err := s.unfinished(x.Crash(), seen[x.Begin.Exchange.Slot()]); err != nil {
 			return err
 		}
 	}
@@ -155,14 +162,14 @@ func (s *spends) row(i int, at time.Time, n int64) error {
 	return s.each(i, at, n)
 }
 
-// unfinished passes on what one exchange has reserved, at its beginning, and drawn, as of now: nobody knows when. It is in no sum
-// yet, and counts where it will be if it is never ended.
-func (s *spends) unfinished(e *ledger.End) error {
+// unfinished passes on what one exchange has reserved, at its beginning, and drawn, which was no later than the last sign of life of
+// its writer. It is in no sum yet, and counts where it will be if it is never ended.
+func (s *spends) unfinished(e *ledger.End, seen time.Time) error {
 	for _, c := range e.Charges {
 		for _, part := range []struct {
 			at time.Time
 			n  int64
-		}{{e.Exchange.Time(), c.N}, {s.now, c.Late}} {
+		}{{e.Exchange.Time(), c.N}, {seen, c.Late}} {
 			for _, i := range s.names[c.Budget.Name] {
 				if err := s.open(i, part.at, part.n); err != nil {
 					return err

@@ -29,6 +29,9 @@ type Dialect interface {
 	Present() error
 	// Reading are the options of a transaction that reads everything as of one instant.
 	Reading() *sql.TxOptions
+	// Correcting waits until no other process holds the lock of those who correct, and holds it until the transaction ends.
+	// It is not asked where there is no beat.
+	Correcting(ctx context.Context, tx *sql.Tx) error
 	// Explain puts a database's error into words of a person who can do something about it. The original stays in its chain.
 	Explain(err error) error
 	// Close releases what the dialect holds, after the database was closed.

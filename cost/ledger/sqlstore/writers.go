@@ -24,6 +24,29 @@ const batchBits = 41
 
 func lifeOf(batch int64) int64 { return batch >> batchBits }
 
+// seenBy is the writer's last sign of life, and now if it has said that it ends, or lives in the future.
+func (w writer) seenBy(now time.Time) time.Time {
+	if seen := time.UnixMicro(w.seen); w.seen != 0 && seen.Before(now) {
+		return seen
+	}
+	return now
+}
+
+// died is when a dead writer was last seen, and no earlier than its rows.
+func (w writer) died(t *tail, unfinished []ledger.Exchange) ledger.ID {
+	at := max(ledger.At(w.seenBy(time.Now())), ledger.ID(w.rolled))
+	for _, x := range t.ended {
+		at = max(at, x.End.Seq)
+	}
+	for _, c := range t.corrected {
+		at = max(at, c.Seq)
+	}
+	for _, x := range unfinished {
+		at = max(at, x.Begin.Exchange)
+	}
+	return at
+}
+
 // querier is a database or a transaction.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -57,9 +80,12 @@ func (t *tx) take(ctx context.Context, w *writer) (bool, error) {
 			return false, err
 		}
 	}
-	next := (lifeOf(w.batch) + 1) << batchBits
+	next, seen := (lifeOf(w.batch)+1)<<batchBits, time.Now().UnixMicro()
+	if t.store.dialect.Pace().Beat == 0 {
+		seen = w.seen // nobody else looks at it, and until its ends are written it says when the last life died
+	}
 	result, err := t.exec(ctx, `UPDATE writers SET held = 1, batch = ?, seen = ? WHERE slot = ? AND batch = ? AND seen = ?`,
-		next, time.Now().UnixMicro(), w.slot, w.batch, w.seen)
+		next, seen, w.slot, w.batch, w.seen)
 	if err != nil {
 		return false, err
 	}
@@ -90,6 +116,7 @@ func (s *Store) claim(ctx context.Context, w writer) (past *ledger.Past, err err
 		}
 		past.Tail, past.Corrected = rest.ended, rest.corrected
 		past.Unfinished, err = r.unfinishedOf(ctx, w, nil)
+		past.Died = w.died(&rest, past.Unfinished)
 		return err
 	})
 	if err != nil {
