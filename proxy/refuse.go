@@ -61,35 +61,59 @@ func (x *exchange) refuse(ctx context.Context, d limiter.Decision) error {
 		}
 		s.noteRefused(x.server.wall())
 	}
-	worst, wait := gravest(short)
+	worst, longest := gravest(short)
 	f := &refusal{budget: worst.budget, estimate: x.estimate}
 	f.answer.Status = http.StatusTooManyRequests
 	switch {
 	case worst.usedUp():
-		f.usedUp(x, worst, wait)
+		f.usedUp(x, worst, longest)
 	case worst.budget.atOnce():
 		f.tooMany(x, worst)
 	default:
-		f.tooSoon(x, worst, wait, short)
+		f.tooSoon(x, worst, short)
 	}
 	f.promised = f.wait
 	x.refused = f
 	return f
 }
 
-// usedUp is for what does not refill, and for what only the turn of a period refills.
-func (f *refusal) usedUp(x *exchange, worst shortage, wait time.Duration) {
+// usedUp is for what does not refill, and for what only the turn of a period refills. The date it says first is that of the budget
+// it names; where another one has no room for longer, it says so of that one, and the headers tell the whole wait.
+func (f *refusal) usedUp(x *exchange, worst, longest shortage) {
 	f.answer.Type, f.answer.Code = "insufficient_quota", "insufficient_quota"
 	f.noRetry = true
 	what, until := "Budget used up", ", and it does not refill,"
 	if worst.state.Remaining > 0 {
 		what = "Not enough budget left"
 	}
-	if wait != limiter.Never {
-		f.wait = roundUp(wait)
-		until = " until " + x.server.wallTime(wait).In(x.policy.zone).Format("Monday 2 January 2006 15:04 MST")
+	if worst.wait != limiter.Never {
+		until = " until " + x.date(worst.wait)
 	}
-	f.answer.Message = fmt.Sprintf("%s%s for %s: %s%s%s", what, until, x.model, worst.figures(), x.smaller(), x.help())
+	if longest.wait != limiter.Never {
+		f.wait = roundUp(longest.wait)
+	}
+	besides := ""
+	if longest.wait > worst.wait {
+		besides = fmt.Sprintf(" Besides, %s, has no room %s: %s", longest.budget, x.lasts(longest), longest.amounts())
+	}
+	f.answer.Message = fmt.Sprintf("%s%s for %s: %s%s%s%s", what, until, x.model, worst.figures(), besides, x.smaller(), x.help())
+}
+
+// lasts says how long a shortage goes on.
+func (x *exchange) lasts(s shortage) string {
+	switch {
+	case s.wait == limiter.Never:
+		return "for longer than can be told"
+	case s.guessed():
+		return "until " + x.date(s.wait) + " (a guess)"
+	default:
+		return "until " + x.date(s.wait)
+	}
+}
+
+// date says when a wait is over.
+func (x *exchange) date(wait time.Duration) string {
+	return x.server.wallTime(wait).In(x.policy.zone).Format("Monday 2 January 2006 15:04 MST")
 }
 
 // tooMany is for limits of calls at once. It is always worth a retry, and nobody knows when.
@@ -101,17 +125,17 @@ func (f *refusal) tooMany(x *exchange, worst shortage) {
 }
 
 // tooSoon is for what refills, and for what running calls hold and may give back.
-func (f *refusal) tooSoon(x *exchange, worst shortage, wait time.Duration, short []shortage) {
+func (f *refusal) tooSoon(x *exchange, worst shortage, short []shortage) {
 	f.answer.Type, f.answer.Code = "tokens", "rate_limit_exceeded"
 	if worst.budget.limit.Unit == limit.Requests {
 		f.answer.Type = "requests"
 	}
 	again := "What it owes takes longer to refill than can be told."
-	if wait != limiter.Never {
-		f.wait = roundUp(wait)
+	if worst.wait != limiter.Never {
+		f.wait = roundUp(worst.wait)
 		again = fmt.Sprintf("Please try again in %s.", f.wait)
 	}
-	f.noRetry = wait > longestRetry || x.sdk == "go" && wait > longestRetryGo
+	f.noRetry = worst.wait > longestRetry || x.sdk == "go" && worst.wait > longestRetryGo
 	if worst.guessed() {
 		f.noRetry = false // held is not spent
 		again = fmt.Sprintf("What is held comes back when those calls end; please try again in %s (a guess).", f.wait)

@@ -84,29 +84,32 @@ func (s shortage) running() string {
 	}
 }
 
-// gravest returns the shortage that a refusal is about, and the wait of the whole call: the longest of all that are not mere
-// guesses about calls at once, which must not pass for a time that is known.
-func gravest(short []shortage) (worst shortage, wait time.Duration) {
+// gravest returns the shortage that a refusal is about, and the one that lasts longest, whose wait is that of the whole call. The
+// two differ only where the first is used up. Mere guesses about calls at once must not pass for a time that is known.
+func gravest(short []shortage) (worst, longest shortage) {
 	worst = short[0]
 	for _, s := range short[1:] {
 		if s.graver(worst) {
 			worst = s
 		}
 	}
-	wait = worst.wait
+	longest = worst
 	for _, s := range short {
-		if !s.budget.atOnce() {
-			wait = max(wait, s.wait)
+		if !s.budget.atOnce() && s.wait > longest.wait {
+			longest = s
 		}
 	}
-	return worst, wait
+	return worst, longest
 }
 
 // figures are the numbers of a refusal.
 func (s shortage) figures() string {
+	return fmt.Sprintf("%s of your team's proxy (not OpenAI's): %s", s.budget, s.amounts())
+}
+
+func (s shortage) amounts() string {
 	b := s.budget
-	return fmt.Sprintf("%s of your team's proxy (not OpenAI's): Limit %s, Used %s,%s Requested %s.",
-		b, b.amountText(s.state.Limit), b.amountText(s.state.Used), s.heldText(), b.amountText(s.need))
+	return fmt.Sprintf("Limit %s, Used %s,%s Requested %s.", b.amountText(s.state.Limit), b.amountText(s.state.Used), s.heldText(), b.amountText(s.need))
 }
 
 func (s shortage) heldText() string {

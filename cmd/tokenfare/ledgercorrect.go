@@ -21,8 +21,9 @@ One call, by its id in the log, or in the x-tokenfare-id of its answer:
   tokenfare ledger correct -config config.yaml -id req_01jd8v4q7w3nk -usage input=812,output=96 -reason "as the provider's log has it"
   tokenfare ledger correct -config config.yaml -id req_01jd8v4q7w3nk -cost '$0.0123' -reason "as on the invoice"
 
-After a crash, or an outage of the provider: the calls that were charged all they had reserved, because nobody knows what
-they used. What would change is printed; -yes does it.
+After a crash, or an outage of the provider: the calls that were charged all they had reserved, or more if more was counted, because
+nobody knows what they used, or what was reported cannot be true: those that "tokenfare usage" marks with ^. What would change is
+printed; -yes does it.
 
   tokenfare ledger correct -config config.yaml -unreported -since "2026-11-21 14:00" -until "2026-11-21 14:30" \
       -charge-nothing -reason "provider outage, credited"
@@ -91,13 +92,13 @@ func runLedgerCorrect(ctx context.Context, args []string, stdout, stderr io.Writ
 	f.StringVar(&c.admin, "admin", "", "`URL` of the proxy's admin listener, if it is not where the configuration says")
 	f.Var(&c.ids, "id", "the call with this `ID`; may be given several times")
 	f.StringVar(&c.file, "file", "", "the calls in this `FILE`, each with what it is to be charged; - reads standard input")
-	f.BoolVar(&c.unreported, "unreported", false, "all calls that were charged what they had reserved, those of a crash, too")
+	f.BoolVar(&c.unreported, "unreported", false, "all calls of which nobody knows what they used, those of a crash and those with an incredible report, too")
 	f.StringVar(&c.since, "since", "", "of -unreported, those that began at this `TIME` or later: \"2026-11-21 14:00\", 2h")
 	f.StringVar(&c.until, "until", "", "of -unreported, those that began before this `TIME`; without it, now")
 	f.StringVar(&c.key, "key", "", "of -unreported, those of this key: its `NAME`")
 	f.StringVar(&c.model, "model", "", "of -unreported, those for this model: its `NAME`, or a pattern with *")
 	f.StringVar(&c.upstream, "upstream", "", "of -unreported, those of this upstream: its `NAME`")
-	f.StringVar(&c.ending, "ending", "", "of -unreported, those that ended so: `crashed`, no_status, broken")
+	f.StringVar(&c.ending, "ending", "", "of -unreported, those that ended so: `crashed`, no_status, broken, incredible_usage")
 	f.BoolVar(&c.nothing, "charge-nothing", false, "charge nothing")
 	f.BoolVar(&c.counted, "counted", false, "charge the prompt, and no output")
 	f.StringVar(&c.usage, "usage", "", "charge this usage: a `LIST` such as input=812,cached=512,output=96")

@@ -231,6 +231,39 @@ func TestCorrectWithoutAProxy(t *testing.T) {
 	s.balances()
 }
 
+// TestCorrectDistrusted: a call whose report cannot be true is among those that usage marks with ^, so -unreported takes it.
+func TestCorrectDistrusted(t *testing.T) {
+	s := openShop(t)
+	s.absurd.Store(true)
+	s.call()
+	s.absurd.Store(false)
+	s.status.Store(0)
+	s.call()
+	if calls := s.calls(); calls[0].End.Ending != "incredible_usage" || calls[0].End.Basis != ledger.Distrusted || calls[1].End.Basis != ledger.Unreported {
+		t.Fatalf("%+v, %+v", calls[0].End, calls[1].End)
+	}
+	var report bytes.Buffer
+	if code := dispatch(t.Context(), []string{"usage", "-config", s.config}, &report, &report); code != 0 || !strings.Contains(report.String(), "was used by 2 requests") {
+		t.Errorf("exit code %d, and not two calls with ^: %s", code, report.String())
+	}
+	of := func(args ...string) (int, string) {
+		return s.command("correct", append([]string{"-unreported", "-since", "1h", "-charge-nothing", "-reason", "outage"}, args...)...)
+	}
+	if code, said := of(); code != 0 || !strings.Contains(said, "2 calls:") {
+		t.Errorf("exit code %d: %s", code, said)
+	}
+	if code, said := of("-ending", "incredible_usage", "-yes"); code != 0 || !strings.Contains(said, "1 call:") {
+		t.Errorf("exit code %d: %s", code, said)
+	}
+	if got := s.corrections(); len(got) != 1 || got[0].Was != ledger.Distrusted || got[0].Basis != ledger.Nothing {
+		t.Errorf("%+v", got)
+	}
+	if code, said := of("-ending", "incredible_usage"); code != 0 || !strings.Contains(said, "There are no such calls.") {
+		t.Errorf("exit code %d: %s", code, said)
+	}
+	s.balances()
+}
+
 // TestCorrectSelects: -unreported takes the calls of an interval that were charged as reserved, by key, model, upstream and
 // ending.
 func TestCorrectSelects(t *testing.T) {

@@ -126,7 +126,7 @@ func (c *correction) readFile() ([]revision, error) {
 	return list, nil
 }
 
-// planUnreported finds the calls of an interval that were charged what they had reserved.
+// planUnreported finds the calls of an interval of which nobody knows what they used.
 func (c *correction) planUnreported(ctx context.Context, s ledger.Snapshot, p *plan, zone *time.Location, figure revision) error {
 	now := c.now()
 	from, err := momentOf(c.since, now, zone)
@@ -142,7 +142,6 @@ func (c *correction) planUnreported(ctx context.Context, s ledger.Snapshot, p *p
 	if !from.Before(upto) {
 		return fmt.Errorf("%w: -until, %s, is not after -since, %s", errMisuse, instantText(upto, zone), instantText(from, zone))
 	}
-	figure.Was = ledger.Unreported
 	for at := from; at.Before(upto); at = at.Add(time.Hour) { // so that memory does not hang on how long the interval is
 		end := at.Add(time.Hour)
 		if upto.Before(end) {
@@ -170,7 +169,7 @@ func (c *correction) planHour(ctx context.Context, s ledger.Snapshot, p *plan, f
 		case !c.wants(x):
 		case x.End == nil:
 			p.running++
-		case x.Account(before[x.Begin.Exchange]).Basis == ledger.Unreported:
+		case unknown(x.Account(before[x.Begin.Exchange])):
 			found = append(found, x)
 		}
 		return nil
@@ -186,6 +185,11 @@ func (c *correction) planHour(ctx context.Context, s ledger.Snapshot, p *plan, f
 		}
 	}
 	return err
+}
+
+// unknown reports whether a charge is one that usage marks with ^: no report, or none that can be true, says what was used.
+func unknown(a ledger.Account) bool {
+	return a.Basis == ledger.Unreported || a.Basis == ledger.Distrusted
 }
 
 // wants reports whether a call is among those that were asked for, however it was charged.

@@ -24,6 +24,7 @@ type shop struct {
 	admin  *httptest.Server
 
 	status atomic.Int64 // of the upstream's answers; 0 breaks the connection off
+	absurd atomic.Bool  // whether they report what cannot be
 }
 
 const (
@@ -48,6 +49,10 @@ func openShopAt(t *testing.T, ledgerURL string) *shop {
 			panic(http.ErrAbortHandler)
 		}
 		w.WriteHeader(int(status))
+		if s.absurd.Load() {
+			io.WriteString(w, `{"choices":[],"usage":{"prompt_tokens":8,"completion_tokens":1099511627776,"total_tokens":1099511627784}}`)
+			return
+		}
 		io.WriteString(w, `{"choices":[],"usage":{"prompt_tokens":8,"completion_tokens":1,"total_tokens":9}}`)
 	}))
 	t.Cleanup(up.Close)

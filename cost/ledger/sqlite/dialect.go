@@ -56,7 +56,12 @@ func (dialect) Pace() sqlstore.Pace { return sqlstore.Pace{} }
 func (dialect) Reading() *sql.TxOptions { return nil }
 
 // Explain says what a person can do about an error.
-func (d dialect) Explain(err error) error { return explain(d.path, err) }
+func (d dialect) Explain(err error) error {
+	if d.held == nil {
+		return explainReader(d.path, err)
+	}
+	return explain(d.path, err)
+}
 
 // versioned keeps the version of the schema where SQLite has a place for it.
 type versioned struct{}

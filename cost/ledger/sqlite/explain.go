@@ -15,11 +15,7 @@ import (
 // explain says what a person can do about an error of SQLite's. SQLite has no word of its own for a full disk where it cannot make
 // a file longer, or make one, that is shared by those who have the ledger open.
 func explain(path string, err error) error {
-	known, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return err
-	}
-	code := known.Code() & 0xff
+	code := codeOf(err)
 	switch code {
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN:
 		if code == sqlite3.SQLITE_FULL || full(filepath.Dir(path)) {
@@ -39,6 +35,24 @@ func explain(path string, err error) error {
 	return err
 }
 
+// explainReader is explain for somebody who reads, and need not be permitted to write.
+func explainReader(path string, err error) error {
+	if !denied(err) || full(filepath.Dir(path)) {
+		return explain(path, err)
+	}
+	name := filepath.Base(path)
+	return fmt.Errorf("%s was not closed, as its proxy runs or was killed: to read it, %s-wal and %s-shm must be readable, too, and where one of them is missing, their directory be writable; "+
+		"once the proxy has been stopped, it is enough that %s is readable: %w", path, name, name, name, err)
+}
+
+// codeOf is the code of an error of SQLite's, 0 of any other.
+func codeOf(err error) int {
+	if known, ok := errors.AsType[*sqlite.Error](err); ok {
+		return known.Code() & 0xff
+	}
+	return 0
+}
+
 // MayPass reports whether what kept a ledger from being opened or read may pass without anybody changing who may write where: a
 // full disk, one that fails, a program that writes to the file besides.
 func MayPass(err error) bool {
@@ -47,11 +61,7 @@ func MayPass(err error) bool {
 			return true
 		}
 	}
-	known, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return false
-	}
-	switch known.Code() & 0xff {
+	switch codeOf(err) {
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return true
 	}

@@ -70,19 +70,6 @@ func open(ctx context.Context, path string, held *fileLock) (*sqlstore.Store, er
 	return sqlstore.New(dialect{path, held, file}, write, read), nil
 }
 
-// OpenReader opens the ledger at path to read, whether or not another process writes to it.
-func OpenReader(ctx context.Context, path string) (*sqlstore.Store, error) {
-	path = follow(path)
-	if err := check(ctx, path, true); err != nil {
-		return nil, err
-	}
-	read, err := connect(path, true)
-	if err != nil {
-		return nil, err
-	}
-	return sqlstore.New(dialect{path: path}, read, read), nil
-}
-
 // follow returns the file that a name leads to, there or not: its lock and its log are beside the file, whatever it is called.
 func follow(path string) string {
 	for range 40 { // as many as systems follow themselves
@@ -100,17 +87,15 @@ func follow(path string) string {
 
 // connect opens the file. Every commit is on the disk when it returns: synchronous=FULL waits for the write-ahead log.
 func connect(path string, reading bool) (*sql.DB, error) {
-	// Locks are to outlast that somebody in this process reads the file otherwise, as checkHeader does. Where there are none of
-	// that kind, the usual ones serve.
-	_, _ = sqlite.OFDLocking(true)
+	lastingLocks()
 	options := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(wal)", "synchronous(full)", "journal_size_limit(8388608)", "temp_store(memory)", "cache_size(-16000)"}}
 	if reading {
-		options = url.Values{"_pragma": {"busy_timeout(10000)", "query_only(1)", "temp_store(memory)", "cache_size(-16000)"}}
+		options = readOptions()
 	} else {
 		options.Set("_txlock", "immediate")
+		options.Set("mode", "rw") // it is there, or nothing is
 	}
-	options.Set("mode", "rw") // it is there, or nothing is
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+options.Encode())
+	db, err := sql.Open("sqlite", source(path, options))
 	if err != nil {
 		return nil, fmt.Errorf("open ledger %s: %w", path, err)
 	}
@@ -118,6 +103,19 @@ func connect(path string, reading bool) (*sql.DB, error) {
 		db.SetMaxOpenConns(1)
 	}
 	return db, nil
+}
+
+// lastingLocks makes locks outlast that somebody in this process reads the file otherwise, as checkHeader does. Where there are none of
+// that kind, the usual ones serve.
+func lastingLocks() { _, _ = sqlite.OFDLocking(true) }
+
+func readOptions() url.Values {
+	return url.Values{"_pragma": {"busy_timeout(10000)", "query_only(1)", "temp_store(memory)", "cache_size(-16000)"}, "mode": {"rw"}}
+}
+
+// source names a file as the driver wants it.
+func source(path string, options url.Values) string {
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + options.Encode()
 }
 
 // ensure makes the file if there is none. It is made whole under another name: should this process die meanwhile, or the disk
@@ -192,7 +190,11 @@ func check(ctx context.Context, path string, reading bool) error {
 	if err := checkHeader(path, info.Size(), reading); err != nil {
 		return err
 	}
-	db, err := connect(path, true)
+	connect, explain := func(path string) (*sql.DB, error) { return connect(path, true) }, explain
+	if reading {
+		connect, explain = connectReader, explainReader
+	}
+	db, err := connect(path)
 	if err != nil {
 		return err
 	}
