@@ -107,7 +107,7 @@ func browse(t *testing.T, page string) {
 		t.Fatalf("chromium: %v", err)
 	}
 	t.Cleanup(func() {
-		cmd.Process.Kill() //nolint:errcheck // it may have ended
-		cmd.Wait()         //nolint:errcheck // it was killed
+		cmd.Process.Kill()
+		cmd.Wait()        
 	})
 }
