@@ -108,6 +108,6 @@ func browse(t *testing.T, page string) {
 	}
 	t.Cleanup(func() {
 		cmd.Process.Kill()
-		cmd.Wait()        
+		cmd.Wait()
 	})
 }
