@@ -30,12 +30,19 @@ func (x *exchange) claim(ctx context.Context, request *wire.Request) (*wire.Requ
 		return request, request.Stateless()
 	}
 	x.stores = request.Stores
+	if len(request.Refs) > 0 {
+		var err error
+		if x.claimed, err = x.server.claim(ctx, x.caller.name, x.route.upstream.Name, request.Refs); err != nil {
+			return nil, err
+		}
+	}
+	if x.notices() {
+		if err := request.Lingers(); err != nil {
+			return nil, err
+		}
+	}
 	if len(request.Refs) == 0 {
 		return request, nil
-	}
-	var err error
-	if x.claimed, err = x.server.claim(ctx, x.caller.name, x.route.upstream.Name, request.Refs); err != nil {
-		return nil, err
 	}
 	more := *request
 	more.Cost.Stored = x.claimed.tokens

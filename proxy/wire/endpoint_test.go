@@ -88,7 +88,7 @@ func TestReadCollectsWhatTheCallMayCost(t *testing.T) {
 				{"type":"code_interpreter_call","id":"c","code":"1+1","outputs":[{"type":"logs","logs":"2"},{"type":"image","url":"data:image/png;base64,AAAA"}]}]}`,
 			cost.Request{
 				Text: append(append(texts("search", "cats", "assistant", "assistant", "assistant", "srv"),
-					cost.Text{Part: cost.PartTools, S: `[{"name":"t","input_schema":{"properties":{"long_name":{}}}}]`}),
+					cost.Text{Part: cost.PartTools, S: `{"name":"t","input_schema":{"properties":{"long_name":{}}}}`}),
 					texts("assistant", "assistant", "sqlselect 1", "sql", "done", "t", "{}", "assistant", "1+1", "logs", "2", "image", "assistant")...),
 				Messages: 7, CallTokens: 2, CallIDs: []string{"c", "c"}, Images: []cost.Image{{}, {}, {}},
 			},
@@ -110,6 +110,19 @@ func TestReadCollectsWhatTheCallMayCost(t *testing.T) {
 			cost.Request{
 				Text: texts("user", "x"), Messages: 1, Hosted: []cost.Hosted{{Type: "shell"}, {Type: "shell"}},
 				Tools: []string{`{"type":"shell","container":{"type":"local"}}`, `{"environment":{"type":"local"},"type":"custom"}`, `{"type":"shell"}`},
+			},
+		},
+		"tools that items bring along": {
+			Responses, `{"model":"m","input":[
+				{"type":"additional_tools","role":"developer","tools":[{"type":"code_interpreter","container":{"type":"auto"}},{"type":"function","name":"f"}]},
+				{"tools":[{"type":"namespace","name":"n","tools":[{"type":"web_search"}]},{"type":"mcp","server_label":"s","tunnel_id":"t"}],"type":"tool_search_output","call_id":null}]}`,
+			cost.Request{
+				Text: texts("developer", "assistant"), Messages: 2,
+				Hosted: []cost.Hosted{{Type: "code_interpreter"}, {Type: "web_search"}, {Type: "mcp"}},
+				Tools: []string{
+					`{"type":"code_interpreter","container":{"type":"auto"}}`, `{"type":"function","name":"f"}`,
+					`{"type":"namespace","name":"n","tools":[{"type":"web_search"}]}`, `{"type":"mcp","server_label":"s","tunnel_id":"t"}`,
+				},
 			},
 		},
 		"a search in a namespace": {
@@ -192,6 +205,11 @@ func TestReadRefuses(t *testing.T) {
 		"a stored mask":        {Responses, `{"model":"m","input":"a","tools":[{"type":"image_generation","input_image_mask":{"file_id":"f"}}]}`, CodeUnsupportedMember, "tools[0].input_image_mask.file_id"},
 		"vector stores":        {Responses, `{"model":"m","input":"a","tools":[{"type":"file_search","vector_store_ids":["v"]}]}`, CodeUnsupportedMember, "tools[0].vector_store_ids"},
 		"a tool of no type":    {Responses, `{"model":"m","input":"a","tools":[{"name":"f"}]}`, CodeUnsupportedMember, "tools[0]"},
+		"an item's stores":     {Responses, input(`{"type":"additional_tools","role":"developer","tools":[{"type":"file_search","vector_store_ids":["v"]}]}`), CodeUnsupportedMember, "input[0].tools[0].vector_store_ids"},
+		"an item's container":  {Responses, input(`{"type":"tool_search_output","tools":[{"type":"code_interpreter","container":"c"}]}`), CodeUnsupportedMember, "input[0].tools[0].container"},
+		"an item's mask":       {Responses, input(`{"type":"additional_tools","tools":[{"type":"image_generation","input_image_mask":{"file_id":"f"}}]}`), CodeUnsupportedMember, "input[0].tools[0].input_image_mask.file_id"},
+		"an untyped tool":      {Responses, input(`{"tools":[{"type":"function"},{"name":"f"}],"type":"tool_search_output"}`), CodeUnsupportedMember, "input[0].tools[1]"},
+		"an item's tool twice": {Responses, input(`{"tools":[{"type":"function","type":"web_search"}]}`), CodeDuplicateMember, "input[0].tools[0].type"},
 		"no tool calls":        {Responses, `{"model":"m","input":"a","max_tool_calls":0}`, CodeInvalidValue, "max_tool_calls"},
 		"another tier":         {Responses, `{"model":"m","input":"a","service_tier":"batch"}`, CodeUnsupportedMember, "service_tier"},
 		"no prompt":            {Completions, `{"model":"m"}`, CodeMissingMember, "prompt"},
@@ -325,6 +343,7 @@ func FuzzRead(f *testing.F) {
 	} {
 		f.Add(uint8(i), []byte(body))
 	}
+	f.Add(uint8(1), []byte(`{"model":"m","input":[{"type":"additional_tools","tools":[{"type":"web_search"},{"type":"shell","environment":{"type":"local"}}]},{"tools":[{}],"type":"mcp_list_tools"}]}`))
 	f.Fuzz(func(t *testing.T, which uint8, body []byte) {
 		e := Endpoints()[int(which)%len(dialects)]
 		req, err := Read(e, "", body)

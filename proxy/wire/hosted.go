@@ -17,6 +17,26 @@ var callersTools = []string{"function", "custom", "local_shell", "apply_patch", 
 
 // responseTools reads the tool definitions, those of tools that the provider runs included.
 func (r *reader) responseTools() error {
+	return r.definitions(func(kind string, _ bool) error { return r.typed(kind) })
+}
+
+// itemTools reads the tool definitions that an item brings along. They are as good as those of the request itself, for as
+// long as the item is a part of the prompt: where it is stored, in calls that do not show it, too.
+func (r *reader) itemTools(it *item) error {
+	return r.definitions(func(kind string, hosted bool) error {
+		if hosted && r.req.lingers == nil {
+			r.req.lingers = r.fail(CodeUnsupportedMember, "%s is a tool that the provider runs, in an item that is stored: calls that go on from it could not be metered. "+
+				`Name the tool in "tools" of each call that is to have it, or say "store": false, without a conversation.`)
+		}
+		if it.untyped == nil {
+			it.untyped = r.typed(kind)
+		}
+		return nil
+	})
+}
+
+// definitions reads tool definitions. judge is told of each tool what kind it is, and whether the provider runs it.
+func (r *reader) definitions(judge func(kind string, hosted bool) error) error {
 	var elsewhere, where string
 	return r.toolList(responseToolShape, func(kind *string, name string) error {
 		switch name {
@@ -32,19 +52,19 @@ func (r *reader) responseTools() error {
 			return r.mask()
 		case "tools": // of a namespace, which counts as a whole
 			before := len(r.req.Cost.Tools)
-			err := r.responseTools()
+			err := r.definitions(judge)
 			r.req.Cost.Tools = r.req.Cost.Tools[:before]
 			return err
 		default:
 			return r.skip()
 		}
 	}, func(kind string) error {
-		callers := slices.Contains(callersTools, kind) || kind == "shell" && where == "local"
-		if !callers {
+		hosted := kind != "" && !slices.Contains(callersTools, kind) && (kind != "shell" || where != "local")
+		if hosted {
 			r.req.Cost.Hosted = append(r.req.Cost.Hosted, cost.Hosted{Type: kind})
 		}
 		where = ""
-		return nil
+		return judge(kind, hosted)
 	})
 }
 

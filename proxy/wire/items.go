@@ -44,6 +44,7 @@ type item struct {
 	bears          bool // there is something in it, beside what it is and whose
 	call           cost.ToolCall
 	sealed, result span // strings not yet counted: reasoning that only the provider can read, a picture in base64
+	untyped        error // what is wrong with its tools, unless it is a list of what a server offers
 }
 
 func (r *reader) item() error {
@@ -54,6 +55,9 @@ func (r *reader) item() error {
 	r.message = message{firstAudio: len(r.req.Cost.Audio)}
 	if err := r.object(itemShape, func(name string) error { return r.itemMember(&it, name) }); err != nil {
 		return err
+	}
+	if it.untyped != nil && it.kind != "mcp_list_tools" {
+		return it.untyped
 	}
 	if it.refers() {
 		if err := r.addRef(ItemRef, it.id); err != nil {
@@ -116,8 +120,8 @@ func (r *reader) itemMember(it *item, name string) error {
 			r.message.lastText = after
 		}
 		return nil
-	case "tools": // that a server offered
-		return r.countJSON(cost.PartTools)
+	case "tools":
+		return r.itemTools(it)
 	case "name":
 		return r.string(&it.call.Name)
 	case "arguments", "input":
@@ -152,7 +156,8 @@ func (r *reader) itemKind(it *item) error {
 		"function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
 		"computer_call", "computer_call_output", "local_shell_call", "local_shell_call_output", "shell_call", "shell_call_output",
 		"apply_patch_call", "apply_patch_call_output", "web_search_call", "file_search_call", "code_interpreter_call",
-		"image_generation_call", "mcp_call", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response":
+		"image_generation_call", "mcp_call", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response",
+		"additional_tools", "tool_search_call", "tool_search_output":
 	default:
 		r.count(cost.PartMessages, it.kind)
 	}

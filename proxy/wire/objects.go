@@ -24,8 +24,17 @@ var itemsDialect = dialect{
 }
 
 // ReadItems reads a request that makes a conversation, or adds to one. It is read as [Read] reads requests that are answered.
-// A Request of no items has no messages.
-func ReadItems(body []byte) (*Request, error) { return itemsDialect.read(body) }
+// A Request of no items has no messages. Items that bring tools along that the provider runs are errors, see [Request.Lingers].
+func ReadItems(body []byte) (*Request, error) {
+	req, err := itemsDialect.read(body)
+	if err != nil {
+		return nil, err
+	}
+	if err := req.Lingers(); err != nil {
+		return nil, err
+	}
+	return req, nil
+}
 
 // updateDialect is for what may be changed of a stored object.
 var updateDialect = dialect{

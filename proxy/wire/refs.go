@@ -145,6 +145,10 @@ func (r *Request) Stateless() error {
 		strconv.Quote(ref.Param), without[ref.Kind]))
 }
 
+// Lingers returns why the items of the request must not be stored: one brings a tool along that the provider runs, which it
+// then may in every later call that goes on from there, though nothing in that call shows it. It is nil if they may be stored.
+func (r *Request) Lingers() error { return r.lingers }
+
 // spliceStore writes that the answer is not to be stored.
 func (r *Request) spliceStore() splice {
 	if r.store.present {

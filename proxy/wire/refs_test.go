@@ -38,6 +38,8 @@ func TestReadCollectsReferences(t *testing.T) {
 		"a chat's file":          {Chat, `{"model":"m","messages":[{"content":[{"type":"file","file":{"file_id":"file-1"}}]}]}`, []Ref{{FileRef, "file-1", "messages[0].content[0].file.file_id"}}},
 		"a container's files":    {Responses, tool(`{"type":"code_interpreter","container":{"type":"auto","file_ids":["file-1","file-2"]}}`), []Ref{{MountedRef, "file-1", "tools[0].container.file_ids[0]"}, {MountedRef, "file-2", "tools[0].container.file_ids[1]"}}},
 		"a mask":                 {Responses, tool(`{"type":"image_generation","input_image_mask":{"file_id":"file-1"}}`), []Ref{{PictureRef, "file-1", "tools[0].input_image_mask.file_id"}}},
+		"a mask of an item":      {Responses, input(`{"type":"additional_tools","tools":[{"type":"image_generation","input_image_mask":{"file_id":"file-1"}}]}`), []Ref{{PictureRef, "file-1", "input[0].tools[0].input_image_mask.file_id"}}},
+		"files of an item":       {Responses, input(`{"type":"tool_search_output","tools":[{"type":"code_interpreter","container":{"type":"auto","file_ids":["file-1"]}}]}`), []Ref{{MountedRef, "file-1", "input[0].tools[0].container.file_ids[0]"}}},
 		"only counted":           {InputTokens, `{"model":"m","input":"a","previous_response_id":"resp_1"}`, []Ref{{PreviousResponse, "resp_1", "previous_response_id"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,6 +125,15 @@ func TestReadItems(t *testing.T) {
 	}
 	if req, err := ReadItems([]byte(`{"items":[{"type":"item_reference","id":"msg_1"}]}`)); err != nil || len(req.Refs) != 1 {
 		t.Errorf("a reference: %+v, %v", req, err)
+	}
+	for _, kind := range []string{"additional_tools", "tool_search_output"} {
+		_, err := ReadItems([]byte(`{"items":[{"type":"` + kind + `","tools":[{"type":"function","name":"f"},{"type":"web_search"}]}]}`))
+		if e, ok := errors.AsType[*Error](err); !ok || e.Code != CodeUnsupportedMember || e.Param != "items[0].tools[1]" {
+			t.Errorf("a tool of the provider's in %s: %v", kind, err)
+		}
+		if _, err := ReadItems([]byte(`{"items":[{"type":"` + kind + `","tools":[{"type":"function","name":"f"}]}]}`)); err != nil {
+			t.Errorf("a tool of the caller's in %s: %v", kind, err)
+		}
 	}
 	for _, body := range []string{``, `[]`, `{"items":[{}],"items":[]}`, `{"Items":[]}`, `{"items":["a"]}`, `{"items":[]}x`} {
 		if _, err := ReadItems([]byte(body)); err == nil {

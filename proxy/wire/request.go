@@ -41,6 +41,7 @@ type Request struct {
 	mostRuns  limitSpan    // max_tool_calls
 	runs      bool         // the endpoint knows that
 	store     storeSpan
+	lingers   error // why its items must not be stored; nil: they may be
 }
 
 // A limitSpan says where a limit stands in the body.

@@ -23,11 +23,19 @@ func (r *reader) tools() error {
 			return r.fail(CodeUnsupportedMember, `%s names a tool hosted by the provider, whose cost cannot be bounded: only "function" and "custom" tools are allowed.`)
 		}
 		return nil
-	}, func(string) error { return nil })
+	}, r.typed)
+}
+
+// typed refuses a tool without a type.
+func (r *reader) typed(kind string) error {
+	if kind == "" {
+		return r.fail(CodeUnsupportedMember, `%s has no "type": say "function" or "custom".`)
+	}
+	return nil
 }
 
 // toolList reads tool definitions. member reads a member of one and may learn from it what kind of tool it is; end judges
-// one of that kind.
+// one of that kind. One of no kind counts as its JSON, where end lets it pass.
 func (r *reader) toolList(s *shape, member func(kind *string, name string) error, end func(kind string) error) error {
 	if null, err := r.null(); null || err != nil {
 		return err
@@ -43,13 +51,14 @@ func (r *reader) toolList(s *shape, member func(kind *string, name string) error
 		if err := r.object(s, func(name string) error { return member(&kind, name) }); err != nil {
 			return err
 		}
-		if kind == "" {
-			return r.fail(CodeUnsupportedMember, `%s has no "type": say "function" or "custom".`)
-		}
 		if err := end(kind); err != nil {
 			return err
 		}
 		text, err := r.compactFrom(start)
+		if kind == "" {
+			r.count(cost.PartTools, text)
+			return err
+		}
 		r.req.Cost.Tools = append(r.req.Cost.Tools, text)
 		return err
 	})
