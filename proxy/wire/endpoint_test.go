@@ -269,6 +269,8 @@ func TestReadCountsEveryString(t *testing.T) {
 		"result of a message":    {Responses, `{"model":"m","input":[{"role":"user","result":"SECRET"}]}`},
 		"sealed object":          {Responses, `{"model":"m","input":[{"type":"reasoning","encrypted_content":{"x":"SECRET"}}]}`},
 		"arguments of a message": {Responses, `{"model":"m","input":[{"role":"user","arguments":"SECRET"}]}`},
+		"result of a reference":  {Responses, `{"model":"m","input":[{"type":"item_reference","id":"a","result":"SECRET"}]}`},
+		"seal of a reference":    {Responses, `{"model":"m","input":[{"id":"a","encrypted_content":"SECRET"}]}`},
 		"arguments and input":    {Responses, `{"model":"m","input":[{"type":"function_call","arguments":"a","input":"SECRET"}]}`},
 		"unknown member":         {Responses, `{"model":"m","input":[{"role":"user","x":{"y":["SECRET"]}}]}`},
 		"output object":          {Responses, `{"model":"m","input":[{"type":"function_call_output","output":{"x":"SECRET"}}]}`},

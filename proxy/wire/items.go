@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/tokenfare/tokenfare/cost"
 )
@@ -41,9 +42,12 @@ func (r *reader) items(role string) error {
 type item struct {
 	kind           string
 	id             span // its number
+	role           bool // it says who speaks
+	known          bool // its type is known here
 	bears          bool // there is something in it, beside what it is and whose
+	more           bool // there are members that are not known here
 	call           cost.ToolCall
-	sealed, result span // strings not yet counted: reasoning that only the provider can read, a picture in base64
+	sealed, result span  // strings not yet counted: reasoning that only the provider can read, a picture in base64
 	untyped        error // what is wrong with its tools, unless it is a list of what a server offers
 }
 
@@ -63,7 +67,7 @@ func (r *reader) item() error {
 		if err := r.addRef(ItemRef, it.id); err != nil {
 			return err
 		}
-		if !it.bears {
+		if !it.bears && !it.more && it.sealed == (span{}) && it.result == (span{}) {
 			return nil // the item that is meant counts
 		}
 	}
@@ -71,25 +75,32 @@ func (r *reader) item() error {
 	return nil
 }
 
-// refers reports whether the provider is to take the item, or something of it, from what it has stored.
+// refers reports whether the provider is to take the item, or something of it, from what it has stored. What is none of the
+// items that are known here is taken to be no more than its id, whatever stands beside that.
 func (it *item) refers() bool {
-	switch {
-	case it.id == (span{}):
-		return false
-	case it.kind == "item_reference" || !it.bears:
-		return true
-	case it.kind == "reasoning":
-		return it.sealed == (span{})
-	default:
-		return it.kind == "image_generation_call" && it.result == (span{})
+	whole := it.bears || it.more
+	switch it.kind {
+	case "reasoning", "compaction", "context_compaction":
+		return it.id != (span{}) && it.sealed == (span{})
+	case "image_generation_call":
+		return it.id != (span{}) && it.result == (span{})
+	case "", "message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output":
+		whole = it.bears // all that they are made of is known
 	}
+	return it.id != (span{}) && (!whole || !it.known && !it.role || strings.EqualFold(it.kind, "item_reference"))
 }
 
 func (r *reader) itemMember(it *item, name string) error {
-	switch name {
-	case "type", "role", "id", "status", "phase":
-	default:
-		it.bears = it.bears || r.next() != 'n'
+	if r.next() != 'n' {
+		switch name {
+		case "type", "id", "status", "phase", "encrypted_content", "result":
+		case "role":
+			it.role = true
+		case "":
+			it.more = true
+		default:
+			it.bears = true
+		}
 	}
 	switch name {
 	case "type":
@@ -132,14 +143,24 @@ func (r *reader) itemMember(it *item, name string) error {
 		return r.outputs()
 	case "encrypted_content":
 		if r.next() == '"' {
-			return r.later(&it.sealed)
+			return r.filled(&it.sealed)
 		}
 	case "result":
 		if r.next() == '"' {
-			return r.later(&it.result)
+			return r.filled(&it.result)
 		}
 	}
 	return r.countAll(cost.PartMessages)
+}
+
+// filled reads a string without counting it. An empty one is as good as none.
+func (r *reader) filled(at *span) error {
+	var s span
+	err := r.later(&s)
+	if s.end-s.start > len(`""`) {
+		*at = s
+	}
+	return err
 }
 
 // itemKind reads the type of an item: a word that selects, unless we do not know it.
@@ -157,7 +178,8 @@ func (r *reader) itemKind(it *item) error {
 		"computer_call", "computer_call_output", "local_shell_call", "local_shell_call_output", "shell_call", "shell_call_output",
 		"apply_patch_call", "apply_patch_call_output", "web_search_call", "file_search_call", "code_interpreter_call",
 		"image_generation_call", "mcp_call", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response",
-		"additional_tools", "tool_search_call", "tool_search_output":
+		"additional_tools", "tool_search_call", "tool_search_output", "program", "program_output", "compaction_trigger", "configuration_update":
+		it.known = true
 	default:
 		r.count(cost.PartMessages, it.kind)
 	}
