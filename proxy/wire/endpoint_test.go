@@ -112,6 +112,25 @@ func TestReadCollectsWhatTheCallMayCost(t *testing.T) {
 				Tools: []string{`{"type":"shell","container":{"type":"local"}}`, `{"environment":{"type":"local"},"type":"custom"}`, `{"type":"shell"}`},
 			},
 		},
+		"responses, where the caller runs tools": {
+			Responses, `{"model":"m","input":"x","tools":[
+				{"type":"computer_use_preview","environment":"browser","display_width":1024,"display_height":768},
+				{"type":"shell","environment":{"skills":[{"name":"s","description":"d","path":"/s"}],"type":"local"}}]}`,
+			cost.Request{
+				Text: texts("user", "x"), Messages: 1,
+				Tools: []string{
+					`{"type":"computer_use_preview","environment":"browser","display_width":1024,"display_height":768}`,
+					`{"type":"shell","environment":{"skills":[{"name":"s","description":"d","path":"/s"}],"type":"local"}}`,
+				},
+			},
+		},
+		"a shell at a word": {
+			Responses, `{"model":"m","input":"x","tools":[{"type":"shell","environment":{"type":"local"}},{"type":"shell","environment":"local"}]}`,
+			cost.Request{
+				Text: texts("user", "x"), Messages: 1, Hosted: []cost.Hosted{{Type: "shell"}},
+				Tools: []string{`{"type":"shell","environment":{"type":"local"}}`, `{"type":"shell","environment":"local"}`},
+			},
+		},
 		"tools that items bring along": {
 			Responses, `{"model":"m","input":[
 				{"type":"additional_tools","role":"developer","tools":[{"type":"code_interpreter","container":{"type":"auto"}},{"type":"function","name":"f"}]},
@@ -201,6 +220,9 @@ func TestReadRefuses(t *testing.T) {
 		"files of a container": {Responses, `{"model":"m","input":"a","tools":[{"type":"code_interpreter","container":{"type":"auto","file_ids":["f"]}}]}`, CodeUnsupportedMember, "tools[0].container.file_ids[0]"},
 		"a large container":    {Responses, `{"model":"m","input":"a","tools":[{"type":"code_interpreter","container":{"type":"auto","memory_limit":"64g"}}]}`, CodeUnsupportedMember, "tools[0].container.memory_limit"},
 		"another's container":  {Responses, `{"model":"m","input":"a","tools":[{"type":"shell","environment":{"type":"container_reference","container_id":"c"}}]}`, CodeUnsupportedMember, "tools[0].environment.container_id"},
+		"a container's skills": {Responses, `{"model":"m","input":"a","tools":[{"type":"shell","environment":{"skills":[{"type":"skill_reference"}],"type":"container_auto"}}]}`, CodeUnsupportedMember, "tools[0].environment.skills"},
+		"skills of no place":   {Responses, `{"model":"m","input":"a","tools":[{"type":"shell","environment":{"skills":[]}}]}`, CodeUnsupportedMember, "tools[0].environment.skills"},
+		"skills of code":       {Responses, `{"model":"m","input":"a","tools":[{"type":"code_interpreter","container":{"type":"local","skills":[]}}]}`, CodeUnsupportedMember, "tools[0].container.skills"},
 		"files of a shell":     {Responses, `{"model":"m","input":"a","tools":[{"type":"shell","environment":{"type":"container_auto","file_ids":["f"]}}]}`, CodeUnsupportedMember, "tools[0].environment.file_ids[0]"},
 		"a stored mask":        {Responses, `{"model":"m","input":"a","tools":[{"type":"image_generation","input_image_mask":{"file_id":"f"}}]}`, CodeUnsupportedMember, "tools[0].input_image_mask.file_id"},
 		"vector stores":        {Responses, `{"model":"m","input":"a","tools":[{"type":"file_search","vector_store_ids":["v"]}]}`, CodeUnsupportedMember, "tools[0].vector_store_ids"},

@@ -37,15 +37,15 @@ func (r *reader) itemTools(it *item) error {
 
 // definitions reads tool definitions. judge is told of each tool what kind it is, and whether the provider runs it.
 func (r *reader) definitions(judge func(kind string, hosted bool) error) error {
-	var elsewhere, where string
+	where := ""
 	return r.toolList(responseToolShape, func(kind *string, name string) error {
 		switch name {
 		case "type":
 			return r.toolKind(kind)
 		case "container":
-			return r.container(&elsewhere)
-		case "environment": // of a shell
-			return r.container(&where)
+			return r.container()
+		case "environment":
+			return r.environment(&where)
 		case "vector_store_ids":
 			return r.stored(name)
 		case "input_image_mask":
@@ -68,26 +68,59 @@ func (r *reader) definitions(judge func(kind string, hosted bool) error) error {
 	})
 }
 
-// container reads where code is to run: at the caller, or in a container that the provider makes for the call, of the size
-// that it makes by default.
-func (r *reader) container(kind *string) error {
+// environment reads where a shell is to run, or what a computer is, which is a word.
+func (r *reader) environment(where *string) error {
+	if r.next() == '"' {
+		return r.skip()
+	}
+	at, err := r.place()
+	if *where = at.kind; err != nil || at.kind == "local" { // the caller has the skills
+		return err
+	}
+	return at.skills
+}
+
+// container reads where code is to run.
+func (r *reader) container() error {
 	if r.next() == '"' {
 		return r.stored("container")
 	}
-	if r.next() != '{' {
-		return r.skip()
+	at, err := r.place()
+	if err != nil {
+		return err
 	}
-	return r.object(containerShape, func(name string) error {
+	return at.skills
+}
+
+// A place is where code is to run.
+type place struct {
+	kind   string
+	skills error // why it must not have those it names, unless the caller has them
+}
+
+// place reads where code is to run: at the caller, or in a container that the provider makes for the call, of the size that it
+// makes by default.
+func (r *reader) place() (at place, err error) {
+	if r.next() != '{' {
+		return at, r.skip()
+	}
+	err = r.object(containerShape, func(name string) error {
 		switch name {
 		case "type":
 			return r.choice(func(word string) error {
-				*kind = word
+				at.kind = word
 				return nil
 			})
 		case "file_ids":
 			return r.refs(MountedRef)
-		case "container_id", "skills":
+		case "container_id":
 			return r.stored(name)
+		case "skills":
+			if null, err := r.null(); null || err != nil {
+				return err
+			}
+			at.skills = r.stored(name)
+			return r.skip()
 		case "memory_limit":
 			return r.choice(func(word string) error {
 				if word != "1g" {
@@ -99,6 +132,7 @@ func (r *reader) container(kind *string) error {
 			return r.skip()
 		}
 	})
+	return at, err
 }
 
 // mask reads which part of a picture is to be made anew.
