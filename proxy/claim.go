@@ -30,13 +30,14 @@ func (x *exchange) claim(ctx context.Context, request *wire.Request) (*wire.Requ
 		return request, request.Stateless()
 	}
 	x.stores = request.Stores
+	x.runs = x.endpoint == wire.Responses && len(request.Cost.Hosted) > 0
 	if len(request.Refs) > 0 {
 		var err error
 		if x.claimed, err = x.server.claim(ctx, x.caller.name, x.route.upstream.Name, request.Refs); err != nil {
 			return nil, err
 		}
 	}
-	if x.notices() {
+	if x.keeps() {
 		if err := request.Lingers(); err != nil {
 			return nil, err
 		}
@@ -94,6 +95,7 @@ var kindsOf = [...][]ledger.ObjectKind{
 	wire.FileRef:          {ledger.File},
 	wire.PictureRef:       {ledger.File},
 	wire.MountedRef:       {ledger.File},
+	wire.ContainerRef:     {ledger.Container},
 }
 
 // itemsOf adds up items. What is known is how many tokens all that were made together have: they count once, however many of
@@ -144,6 +146,8 @@ func missing(ref wire.Ref) *wire.Error {
 	case wire.ItemRef:
 		e.Message = fmt.Sprintf("Item with id '%s' not found. Items are not persisted when `store` is set to false. "+
 			"Try again with `store` set to true, or remove this item from your input.", ref.ID)
+	case wire.ContainerRef:
+		e.Message = fmt.Sprintf("Container with id '%s' not found.", ref.ID)
 	default:
 		e.Message = "No such File object: " + ref.ID
 	}

@@ -52,6 +52,7 @@ type exchange struct {
 	held       *limiter.Reservation
 	watched    *limiter.Reservation // its place among the calls at once of limits that only watch
 	stores     bool                 // the provider stores the answer, and it is recorded whose it is
+	runs       bool                 // the provider may run code for it, and it is recorded whose the container is
 	claimed    claimed
 
 	// forward

@@ -19,8 +19,11 @@ func (n noticed) Read(p []byte) (int, error) {
 	return k, err
 }
 
-// notices reports whether the provider stores something of the answer.
-func (x *exchange) notices() bool { return x.stores || x.claimed.conversation != "" }
+// keeps reports whether the provider stores the answer, or what is in it.
+func (x *exchange) keeps() bool { return x.stores || x.claimed.conversation != "" }
+
+// notices reports whether there may be something in the answer that the caller can name later.
+func (x *exchange) notices() bool { return x.keeps() || x.runs }
 
 // notice looks out for the ids of what the provider stores of an answer.
 func (x *exchange) notice(body io.ReadCloser, stream bool) io.ReadCloser {
@@ -32,7 +35,8 @@ func (x *exchange) notice(body io.ReadCloser, stream bool) io.ReadCloser {
 }
 
 // own records what the provider has stored of an answer, once it has ended, however it ended. The caller may name the whole of
-// it, with all that was said before, or the items in it.
+// it, with all that was said before, or the items in it; and the containers that its code ran in, though nothing is stored,
+// since items that are sent back name them.
 func (x *exchange) own() {
 	if x.made == nil {
 		return
@@ -60,8 +64,13 @@ func (x *exchange) own() {
 		// The answer is read with all that was there before. What was added meanwhile by other calls, they count themselves.
 		x.owned = x.server.owners.grow(x.claimed.conversation, max(said, whole-x.claimed.context))
 	}
-	for _, id := range x.made.Parts {
-		list = append(list, row(id, kind, x.made.ID, said))
+	if x.keeps() {
+		for _, id := range x.made.Parts {
+			list = append(list, row(id, kind, x.made.ID, said))
+		}
+	}
+	for _, id := range x.made.Containers {
+		list = append(list, row(id, ledger.Container, "", 0))
 	}
 	if len(list) > 0 {
 		x.owned = x.server.owners.add(list) // later than what has grown, or together with it

@@ -9,7 +9,7 @@ import (
 // ObjectKind is what an object is that a provider stores.
 type ObjectKind string
 
-// The kinds of objects. Responses, their items and completions are forgotten after [OwnedFor]; what is in a conversation, and
+// The kinds of objects. Responses, their items, completions and containers are forgotten after [OwnedFor]; what is in a conversation, and
 // all others, when they are deleted.
 const (
 	Response         ObjectKind = "response"
@@ -18,6 +18,7 @@ const (
 	Conversation     ObjectKind = "conversation"
 	ConversationItem ObjectKind = "conversation item"
 	File             ObjectKind = "file"
+	Container        ObjectKind = "container" // that code ran in
 )
 
 // OwnedFor is for how long it is remembered whose a response is, a little longer than OpenAI keeps it.
@@ -47,7 +48,7 @@ type Growth struct {
 
 // Lasts reports whether an object of that kind is kept until it is deleted.
 func (k ObjectKind) Lasts() bool {
-	return k != Response && k != Item && k != Completion
+	return k != Response && k != Item && k != Completion && k != Container
 }
 
 // Forgotten reports whether the object is so old that nobody knows any more whose it is.

@@ -82,7 +82,7 @@ func TestOwnedThatCannotBeRead(t *testing.T) {
 func TestForgotten(t *testing.T) {
 	now := time.Now()
 	for kind, lasts := range map[ledger.ObjectKind]bool{
-		ledger.Response: false, ledger.Item: false, ledger.Completion: false, ledger.Conversation: true, ledger.ConversationItem: true, ledger.File: true,
+		ledger.Response: false, ledger.Item: false, ledger.Completion: false, ledger.Conversation: true, ledger.ConversationItem: true, ledger.File: true, ledger.Container: false,
 	} {
 		old := ledger.Owned{Kind: kind, Made: now.Add(-ledger.OwnedFor)}
 		young := ledger.Owned{Kind: kind, Made: now.Add(-ledger.OwnedFor + 1)}

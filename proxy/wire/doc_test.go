@@ -145,6 +145,7 @@ func mayName(t *testing.T, e Endpoint) string {
 		{"conversations", `"conversation":"x_1"`, ""},
 		{"items", `"input":[{"type":"item_reference","id":"x_1"}]`, ""},
 		{"files", `"input":[{"role":"user","content":[{"type":"input_file","file_id":"x_1"}]}]`, `"messages":[{"role":"user","content":[{"type":"file","file":{"file_id":"x_1"}}]}]`},
+		{"containers", `"input":[{"type":"code_interpreter_call","code":"1","container_id":"x_1"}]`, ""},
 	} {
 		var req *Request
 		var err error

@@ -10,7 +10,7 @@ import (
 
 var (
 	itemShape = newShape("type", "role", "content", "id", "status", "phase", "name", "arguments", "input", "call_id", "output",
-		"summary", "encrypted_content", "result", "tools", "outputs")
+		"summary", "encrypted_content", "result", "tools", "outputs", "container_id", "environment")
 	itemPartShape = newShape(append([]string{"type", "text", "refusal", "image_url", "detail", "input_audio", "file_id", "file_data", "filename"}, unknowable...)...)
 )
 
@@ -44,6 +44,7 @@ type item struct {
 	id             span // its number
 	role           bool // it says who speaks
 	known          bool // its type is known here
+	said           bool // it has content
 	bears          bool // there is something in it, beside what it is and whose
 	more           bool // there are members that are not known here
 	call           cost.ToolCall
@@ -84,7 +85,9 @@ func (it *item) refers() bool {
 		return it.id != (span{}) && it.sealed == (span{})
 	case "image_generation_call":
 		return it.id != (span{}) && it.result == (span{})
-	case "", "message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output":
+	case "", "message":
+		whole = it.said
+	case "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output":
 		whole = it.bears // all that they are made of is known
 	}
 	return it.id != (span{}) && (!whole || !it.known && !it.role || strings.EqualFold(it.kind, "item_reference"))
@@ -98,6 +101,8 @@ func (r *reader) itemMember(it *item, name string) error {
 			it.role = true
 		case "":
 			it.more = true
+		case "content":
+			it.said, it.bears = true, true
 		default:
 			it.bears = true
 		}
@@ -133,6 +138,10 @@ func (r *reader) itemMember(it *item, name string) error {
 		return nil
 	case "tools":
 		return r.itemTools(it)
+	case "container_id":
+		return r.ref(ContainerRef)
+	case "environment":
+		return r.ranIn()
 	case "name":
 		return r.string(&it.call.Name)
 	case "arguments", "input":
@@ -211,6 +220,25 @@ func (r *reader) endItem(it *item) {
 		r.count(cost.PartMessages, "assistant")
 	}
 	r.endMessage()
+}
+
+// ranIn reads where a shell has run: at the caller, or in a container that one of the caller's answers had made.
+func (r *reader) ranIn() error {
+	if r.next() != '{' {
+		return r.countAll(cost.PartMessages)
+	}
+	return r.object(containerShape, func(name string) error {
+		switch name {
+		case "type":
+			return r.keyword(cost.PartMessages, "local", "container_reference")
+		case "container_id":
+			return r.ref(ContainerRef)
+		case "file_ids":
+			return r.refs(MountedRef)
+		default:
+			return r.countAll(cost.PartMessages)
+		}
+	})
 }
 
 // outputs reads what code has left: logs, and pictures in data: URLs.

@@ -1,16 +1,21 @@
 package wire
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
-// mostMade is how many ids of parts a [Made] notes: 64 kB at most. Parts beyond it cannot be named later.
+// mostMade is how many ids of parts a [Made] notes, and of containers: 64 kB at most of each. What is beyond it cannot be named
+// later.
 const mostMade = 512
 
-// Made notices, in an answer that goes by, the ids of what the provider has stored: of the answer as a whole, and of its parts.
-// It reads pieces of any size, holds some 64 kB at most, and finds the same however the bytes are cut. An id is one at its own
+// Made notices, in an answer that goes by, the ids of what the provider has stored: of the answer as a whole, of its parts, and of containers.
+// It reads pieces of any size, holds some 128 kB at most, and finds the same however the bytes are cut. An id is one at its own
 // place in the answer only, whatever the model says in a text.
 type Made struct {
-	ID    string   // of the whole; empty as long as there is none
-	Parts []string // the ids of its parts, each once
+	ID         string   // of the whole; empty as long as there is none
+	Parts      []string // the ids of its parts, each once
+	Containers []string // the ids of the containers that its code ran in, each once
 
 	stream bool
 	line   madeLine
@@ -46,27 +51,56 @@ func NewMade(e Endpoint, stream bool) *Made {
 // An idPath is where in a JSON value an id stands; "*" is any item of an array.
 type idPath struct {
 	steps []string
-	whole bool // it is that of the whole answer
+	of    idOf
 }
 
-const longestPath = 4
+// idOf is what an id is that of.
+type idOf uint8
 
-var (
-	whole            = idPath{[]string{"id"}, true}
-	justID           = []idPath{whole}
-	objects          = []idPath{whole, {[]string{"data", "*", "id"}, false}}
-	wholeResponse    = []idPath{whole, {[]string{"output", "*", "id"}, false}}
-	streamedResponse = []idPath{{[]string{"response", "id"}, true}, {[]string{"item", "id"}, false}, {[]string{"response", "output", "*", "id"}, false}}
+const (
+	ofWhole     idOf = iota // the whole answer
+	ofPart                  // a part of it
+	ofContainer             // a container that code of a part ran in
 )
 
-func (m *Made) note(id string, whole bool) {
-	switch {
-	case !IsID(id):
-	case whole && m.ID == "":
-		m.ID = id
-	case !whole && len(m.Parts) < mostMade && !slices.Contains(m.Parts, id):
-		m.Parts = append(m.Parts, id)
+const longestPath = 5
+
+var (
+	whole         = idPath{[]string{"id"}, ofWhole}
+	justID        = []idPath{whole}
+	objects       = []idPath{whole, {[]string{"data", "*", "id"}, ofPart}}
+	wholeResponse = append([]idPath{whole}, itemPaths("output", "*")...)
+
+	streamedResponse = slices.Concat(
+		[]idPath{{[]string{"response", "id"}, ofWhole}}, itemPaths("item"), itemPaths("response", "output", "*"),
+	)
+)
+
+// itemPaths are where ids stand in an item of a response that is there.
+func itemPaths(there ...string) []idPath {
+	path := func(of idOf, steps ...string) idPath { return idPath{slices.Concat(there, steps), of} }
+	return []idPath{path(ofPart, "id"), path(ofContainer, "container_id"), path(ofContainer, "environment", "container_id")}
+}
+
+func (m *Made) note(id string, of idOf) {
+	if !IsID(id) {
+		return
 	}
+	switch of {
+	case ofWhole:
+		m.ID = cmp.Or(m.ID, id)
+	case ofPart:
+		m.Parts = noted(m.Parts, id)
+	case ofContainer:
+		m.Containers = noted(m.Containers, id)
+	}
+}
+
+func noted(ids []string, id string) []string {
+	if len(ids) == mostMade || slices.Contains(ids, id) {
+		return ids
+	}
+	return append(ids, id)
 }
 
 // Write looks at the next piece. It never fails.
@@ -114,7 +148,7 @@ func (m *Made) endLine() {
 // idScan finds ids in one JSON value that arrives in pieces.
 type idScan struct {
 	paths []idPath
-	found func(id string, whole bool)
+	found func(id string, of idOf)
 
 	depth    int
 	objects  [longestPath + 1]bool  // by depth: it is an object, not an array
@@ -223,7 +257,7 @@ func (s *idScan) endString() {
 	case s.keep && !s.odd:
 		for i, path := range s.paths {
 			if s.live[s.depth]&(1<<i) != 0 && len(path.steps) == s.depth {
-				s.found(string(s.text), path.whole)
+				s.found(string(s.text), path.of)
 			}
 		}
 	}

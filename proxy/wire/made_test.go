@@ -125,3 +125,26 @@ func FuzzMade(f *testing.F) {
 		}
 	})
 }
+
+// TestMadeFindsContainers of the code of an answer, each once, and what looks like one nowhere else.
+func TestMadeFindsContainers(t *testing.T) {
+	const items = `{"type":"code_interpreter_call","id":"ci_1","container_id":"cntr_1","code":"{\"container_id\":\"no\"}"},` +
+		`{"container_id":"cntr_1","content":[{"annotations":[{"container_id":"no"}]}]},` +
+		`{"type":"shell_call","environment":{"type":"container_reference","container_id":"cntr_2"},"action":{"container_id":"no"}},{"container_id":null}`
+	for name, c := range map[string]struct {
+		stream bool
+		body   string
+	}{
+		"whole":              {false, `{"container_id":"no","id":"r","output":[` + items + `]}`},
+		"streamed at an end": {true, `data: {"response":{"container_id":"no","id":"r","output":[` + items + "]}}\n\n"},
+		"streamed by items":  {true, `data: {"item":` + strings.ReplaceAll(items, `},{`, "}}\n\ndata: {\"item\":{") + "}\n\n"},
+	} {
+		m := NewMade(Responses, c.stream)
+		if _, err := io.Copy(m, iotest.OneByteReader(strings.NewReader(c.body))); err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"cntr_1", "cntr_2"}; !cmp.Equal(m.Containers, want) {
+			t.Errorf("%s: %q, want %q", name, m.Containers, want)
+		}
+	}
+}

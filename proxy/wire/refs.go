@@ -22,6 +22,7 @@ const (
 	FileRef                         // a file that is read
 	PictureRef                      // a file that is looked at
 	MountedRef                      // a file that code can open; the model is not shown it
+	ContainerRef                    // a container that code has run in, and may run in again
 )
 
 // Ref is a reference to an object that the provider stores.
@@ -126,9 +127,10 @@ var without = [...]string{
 	InConversation:   "send the whole conversation as input",
 	ItemRef: `send the item itself. SDKs do so when answers are not stored: "store": false with include: ["reasoning.encrypted_content"]; ` +
 		"in the AI SDK providerOptions.openai.store: false, in LangChain zdrEnabled: true",
-	FileRef:    "send the file itself in file_data",
-	PictureRef: "send the picture itself as a data: URL in image_url",
-	MountedRef: "send what is in the file as text",
+	FileRef:      "send the file itself in file_data",
+	PictureRef:   "send the picture itself as a data: URL in image_url",
+	MountedRef:   "send what is in the file as text",
+	ContainerRef: "leave the item out, or send what the code left as text",
 }
 
 // Stateless returns why the request cannot be served where nothing may be stored at the provider; nil if it can be.

@@ -123,7 +123,7 @@ func ownedForgotten(t *testing.T, _ Harness, l Ledger) {
 	old, young := now.Add(-ledger.OwnedFor-time.Minute), now.Add(-ledger.OwnedFor+time.Hour)
 	var ids []string
 	var want []ledger.Owned
-	for i, kind := range []ledger.ObjectKind{ledger.Response, ledger.Item, ledger.Completion, ledger.Conversation, ledger.ConversationItem, ledger.File} {
+	for i, kind := range []ledger.ObjectKind{ledger.Response, ledger.Item, ledger.Completion, ledger.Conversation, ledger.ConversationItem, ledger.File, ledger.Container} {
 		for j, at := range []time.Time{old, young, old} {
 			o := object(fmt.Sprintf("id_%d%d", i, j), kind, at)
 			ids = append(ids, o.ID)

@@ -69,7 +69,7 @@ const mostForgotten = 1000
 // those that were deleted.
 func (t *tx) forget(ctx context.Context) error {
 	_, err := t.exec(ctx, `DELETE FROM owned WHERE id IN (SELECT id FROM owned
-		WHERE made < ? AND (gone = 1 OR kind IN (?, ?, ?)) ORDER BY made LIMIT ?)`, time.Now().Add(-ledger.OwnedFor).UnixMicro(),
-		string(ledger.Response), string(ledger.Item), string(ledger.Completion), mostForgotten)
+		WHERE made < ? AND (gone = 1 OR kind IN (?, ?, ?, ?)) ORDER BY made LIMIT ?)`, time.Now().Add(-ledger.OwnedFor).UnixMicro(),
+		string(ledger.Response), string(ledger.Item), string(ledger.Completion), string(ledger.Container), mostForgotten)
 	return err
 }
