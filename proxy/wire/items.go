@@ -11,7 +11,7 @@ import (
 var (
 	itemShape = newShape("type", "role", "content", "id", "status", "phase", "name", "arguments", "input", "call_id", "output",
 		"summary", "encrypted_content", "result", "tools", "outputs", "container_id", "environment")
-	itemPartShape = newShape(append([]string{"type", "text", "refusal", "image_url", "detail", "input_audio", "file_id", "file_data", "filename"}, unknowable...)...)
+	itemPartShape = newShape(append([]string{"type", "text", "refusal", "image_url", "detail", "input_audio", "file", "file_id", "file_data", "filename"}, unknowable...)...)
 )
 
 // items reads what a request to the Responses API tells the model: a text, as a message of that role, or items.
@@ -129,7 +129,7 @@ func (r *reader) itemMember(it *item, name string) error {
 		return r.keyword(cost.PartMessages, "commentary", "final_answer")
 	case "content", "summary", "output":
 		before := len(r.req.Cost.Text)
-		if err := r.itemContent(); err != nil {
+		if err := r.parts(r.itemPart); err != nil {
 			return err
 		}
 		if after := len(r.req.Cost.Text); after > before {
@@ -268,18 +268,6 @@ func (r *reader) outputs() error {
 	})
 }
 
-// itemContent reads a text, a part, or an array of parts.
-func (r *reader) itemContent() error {
-	switch r.next() {
-	case '[':
-		return r.array(r.itemPart)
-	case '{':
-		return r.itemPart()
-	default:
-		return r.countAll(cost.PartMessages)
-	}
-}
-
 // itemPart reads a part of an item's content. As in a chat, no type can hide a prompt.
 func (r *reader) itemPart() error {
 	if r.next() != '{' {
@@ -307,6 +295,8 @@ func (r *reader) itemPartMember(p *contentPart, name string) error {
 		return r.detail(&p.detail)
 	case "input_audio":
 		return r.attachment(audioShape, "data", p, &p.audio)
+	case "file": // a chat's form, but servers take it
+		return r.attachment(fileShape, "file_data", p, &p.inlay)
 	case "file_data":
 		if r.next() == '"' {
 			return r.later(&p.inlay)

@@ -43,11 +43,7 @@ func (r *reader) messageMember(name string) error {
 		}
 	case "content":
 		before := len(r.req.Cost.Text)
-		read := func() error { return r.countAll(cost.PartMessages) }
-		if r.next() == '[' {
-			read = func() error { return r.array(r.part) }
-		}
-		if err := read(); err != nil {
+		if err := r.parts(r.part); err != nil {
 			return err
 		}
 		if after := len(r.req.Cost.Text); after > before {
@@ -111,6 +107,23 @@ type contentPart struct {
 	ref               int // 1 + the index of its file's reference; 0: there is none
 	detail            cost.Detail
 	url, audio, inlay span // strings not yet counted: an image's address, base64 of audio, base64 of a file
+}
+
+// parts reads a content: a text, a part, or an array of such, however deep. Some servers take what OpenAI does not.
+func (r *reader) parts(part func() error) error {
+	switch r.next() {
+	case '[':
+		return r.array(func() error {
+			if r.next() == '[' {
+				return r.parts(part)
+			}
+			return part()
+		})
+	case '{':
+		return part()
+	default:
+		return r.countAll(cost.PartMessages)
+	}
 }
 
 // part reads one item of a message's content. Whatever its type says, an image, audio or file member counts as such;

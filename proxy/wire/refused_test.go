@@ -84,6 +84,8 @@ func TestReadChatRefuses(t *testing.T) {
 		{"tools object", chat(`"tools":{}`), CodeInvalidType, "tools"},
 		{"tool string", chat(`"tools":["x"]`), CodeInvalidType, "tools[0]"},
 		{"file reference", `{"model":"m","messages":[{"content":[{"type":"file","file":{"file_id":"f"}}]}]}`, CodeUnsupportedMember, "messages[0].content[0].file.file_id"},
+		{"video in an object", `{"model":"m","messages":[{"content":{"type":"text","video_url":"https://x"}}]}`, CodeUnsupportedMember, "messages[0].content.video_url"},
+		{"video in an array", `{"model":"m","messages":[{"content":[[{"video_url":"https://x"}]]}]}`, CodeUnsupportedMember, "messages[0].content[0][0].video_url"},
 		{"file reference beside", `{"model":"m","messages":[{"content":[{"type":"input_file","file_id":"f"}]}]}`, CodeUnsupportedMember, "messages[0].content[0].file_id"},
 		{"audio reference", `{"model":"m","messages":[{"audio":{"id":"a"}}]}`, CodeUnsupportedMember, "messages[0].audio"},
 	}

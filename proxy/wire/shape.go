@@ -105,7 +105,7 @@ var (
 	streamOptionsShape  = newShape("include_usage", "include_obfuscation")
 	messageShape        = newShape("role", "content", "name", "refusal", "audio", "tool_calls", "tool_call_id", "function_call")
 	partShape           = newShape(append([]string{"type", "text", "refusal", "image_url", "input_audio", "file", "file_id"}, unknowable...)...)
-	imageShape          = newShape("url", "detail")
+	imageShape          = newShape("url", "detail", "file_id")
 	audioShape          = newShape("data", "format")
 	fileShape           = newShape("file_data", "file_id", "filename")
 	toolShape           = newShape("type", "function", "custom")
