@@ -21,6 +21,7 @@ type stored struct {
 	exchange *exchange
 	object   ledger.Owned   // that the path names; zero: it names none
 	upstream *upstreamEntry // that has it, or is to have it
+	media    string         // the type that a form is sent with; empty: the body, if there is one, is JSON
 }
 
 // storedRoutes adds the paths of what is stored to the allow list.

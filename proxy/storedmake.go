@@ -87,6 +87,7 @@ func (c *stored) upload() error {
 	if err != nil {
 		return err
 	}
+	c.media = file.ContentType
 	resp, err := c.ask(http.MethodPost, kindPaths[ledger.File], nil, body)
 	if err != nil {
 		return err

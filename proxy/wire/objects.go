@@ -1,12 +1,9 @@
 package wire
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"mime"
-	"mime/multipart"
 	"slices"
 
 	"github.com/tokenfare/tokenfare/cost"
@@ -46,8 +43,9 @@ func CheckUpdate(body []byte) error {
 
 // Upload is a file that is to be stored.
 type Upload struct {
-	Purpose string
-	Tokens  int64 // that it may have when it is read, see [cost.FileTokens]
+	Purpose     string
+	Tokens      int64  // that it may have when it is read, see [cost.FileTokens]
+	ContentType string // that the form is to be sent with
 }
 
 // purposes are what files may be stored for: those that cost nothing until a request names the file.
@@ -57,15 +55,12 @@ var uploadShape = newShape("file", "purpose", "expires_after[anchor]", "expires_
 
 // ReadUpload reads a form that stores a file, as strictly as [Read] reads forms.
 func ReadUpload(contentType string, body []byte) (*Upload, error) {
-	kind, params, err := mime.ParseMediaType(contentType)
-	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
-		return nil, badRequest(CodeInvalidForm, "", "The body must be a form: send it as multipart/form-data with a boundary.")
+	boundary, err := boundaryOf(contentType)
+	if err != nil {
+		return nil, err
 	}
-	up := &Upload{}
-	f := &formReader{
-		parts:     multipart.NewReader(bytes.NewReader(body), params["boundary"]),
-		delimiter: []byte("--" + params["boundary"]), body: body, form: up.form(), req: &Request{}, seen: map[string]bool{},
-	}
+	up := &Upload{ContentType: formType(boundary)}
+	f := newFormReader(up.form(), boundary, body, &Request{})
 	for more := true; more; {
 		if more, err = f.next(); err != nil {
 			return nil, err
