@@ -143,7 +143,7 @@ func (f *formReader) place(part *multipart.Part) (span, error) {
 	length, err := io.Copy(io.Discard, part)
 	blank := []byte("\r\n\r\n")
 	head := bytes.Index(f.body[f.at:], blank)
-	if err != nil || !bytes.HasPrefix(f.body[f.at:], f.delimiter) || head < 0 {
+	if err != nil || head < 0 || !f.plainHead(f.body[f.at:f.at+head]) {
 		return span{}, oddForm()
 	}
 	at := span{start: f.at + head + len(blank)}
@@ -156,6 +156,24 @@ func (f *formReader) place(part *multipart.Part) (span, error) {
 	}
 	f.at = at.end + 2
 	return at, nil
+}
+
+// plainHead reports whether what stands before the content of a part is a delimiter and whole lines, so that nobody sees another
+// part begin or end there.
+func (f *formReader) plainHead(head []byte) bool {
+	lines, ok := bytes.CutPrefix(head, f.delimiter)
+	if !ok {
+		return false
+	}
+	for i, line := range bytes.Split(lines, []byte("\r\n")) {
+		switch {
+		case (len(line) == 0) != (i == 0), bytes.ContainsAny(line, "\r\n"), bytes.HasPrefix(line, f.delimiter):
+			return false
+		case i > 0 && (line[0] == ' ' || line[0] == '\t'): // goes on with the line before, as some read it
+			return false
+		}
+	}
+	return true
 }
 
 func oddForm() *Error {
