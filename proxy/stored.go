@@ -70,7 +70,7 @@ func (s *Server) serveStored(kind ledger.ObjectKind, h func(c *stored) error, w 
 	p := c.exchange.policy
 	if !s.owning(p) {
 		return &wire.Error{
-			Status: http.StatusNotFound, Type: "invalid_request_error", Code: "unsupported_endpoint",
+			Status: http.StatusNotFound, Type: "invalid_request_error", Code: codeUnserved,
 			Message: "This proxy lets nothing be stored at the provider, so there is nothing to be found: send whole conversations as input, " +
 				`and "store": false (in the AI SDK providerOptions.openai.store: false, in LangChain zdrEnabled: true).`,
 		}
