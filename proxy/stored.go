@@ -31,7 +31,7 @@ func (s *Server) storedRoutes(r chi.Router) {
 	}
 	const get, post, remove = http.MethodGet, http.MethodPost, http.MethodDelete
 	const response, completion, conversation, file = "/v1/responses/{id}", "/v1/chat/completions/{id}", "/v1/conversations/{id}", "/v1/files/{id}"
-	add(get, response, ledger.Response, pass("", "include"))
+	add(get, response, ledger.Response, (*stored).response)
 	add(remove, response, ledger.Response, (*stored).remove)
 	add(get, response+"/input_items", ledger.Response, pass("/input_items", "include", "after", "before", "limit", "order"))
 
@@ -158,6 +158,20 @@ func pass(part string, query ...string) func(c *stored) error {
 		}
 		return c.relay(resp, nil, nil)
 	}
+}
+
+// response relays a response as it is stored. As a stream it cannot be had again: whoever asks for one would wait for events in vain.
+func (c *stored) response() error {
+	asked := c.r.URL.Query()
+	for _, name := range []string{"stream", "starting_after"} {
+		if v, there := asked[name]; there && !(name == "stream" && len(v) == 1 && v[0] == "false") {
+			return &wire.Error{
+				Status: http.StatusBadRequest, Type: "invalid_request_error", Code: wire.CodeUnsupportedMember, Param: name,
+				Message: fmt.Sprintf("The parameter %q is not served here: leave it out, and read the response as a whole.", name),
+			}
+		}
+	}
+	return pass("", "include")(c)
 }
 
 // item relays or deletes one item of a conversation. The upstream looks for it there and nowhere else.
