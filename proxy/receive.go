@@ -150,7 +150,7 @@ func readError(resp *http.Response, u *upstream.Upstream) ([]byte, error) {
 		shaped = wire.ForeignError(resp.StatusCode, body)
 	}
 	if shaped == nil {
-		return body, nil
+		return wire.WholeError(resp.StatusCode, body), nil
 	}
 	resp.Header.Set("Content-Type", "application/json")
 	resp.Header.Del("Content-Encoding")
