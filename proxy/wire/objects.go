@@ -1,10 +1,13 @@
 package wire
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/tokenfare/tokenfare/cost"
 )
@@ -23,6 +26,26 @@ var itemsDialect = dialect{
 // ReadItems reads a request that makes a conversation, or adds to one. It is read as [Read] reads requests that are answered.
 // A Request of no items has no messages.
 func ReadItems(body []byte) (*Request, error) { return itemsDialect.read(body) }
+
+// Strings returns which of some texts are strings somewhere in a body that [ReadItems] has read.
+func Strings(body []byte, texts []string) map[string]bool {
+	wanted, there := map[string]bool{}, map[string]bool{}
+	for _, text := range texts {
+		wanted[text] = true
+	}
+	r := jsontext.NewDecoder(bytes.NewReader(body))
+	for {
+		token, err := r.ReadToken()
+		if err != nil { // its end
+			return there
+		}
+		if token.Kind() == '"' {
+			if text := token.String(); wanted[text] {
+				there[text] = true
+			}
+		}
+	}
+}
 
 // updateDialect is for what may be changed of a stored object.
 var updateDialect = dialect{
