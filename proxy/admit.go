@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -33,11 +34,11 @@ func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	x.body = body
-	x.media = r.Header.Get("Content-Type")
-	request, err := wire.Read(x.endpoint, x.media, body.bytes)
+	request, err := wire.Read(x.endpoint, r.Header.Get("Content-Type"), body.bytes)
 	if err != nil {
 		return err
 	}
+	x.media = cmp.Or(request.ContentType, "application/json")
 	if err := x.resolve(request); err != nil {
 		return err
 	}

@@ -66,6 +66,9 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func wrongMethod(_ http.ResponseWriter, r *http.Request) error {
+	if asksForWebSocket(r) {
+		return invalidURL(r, codeUnserved, "A WebSocket cannot be metered call by call: use POST "+shorten(r.URL.EscapedPath(), 200)+" with stream: true.")
+	}
 	return &wire.Error{
 		Status: http.StatusMethodNotAllowed, Type: "invalid_request_error",
 		Message: fmt.Sprintf("Not allowed to %s on %s.", shorten(r.Method, 20), shorten(r.URL.EscapedPath(), 200)),

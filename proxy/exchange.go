@@ -26,7 +26,7 @@ type exchange struct {
 
 	// admit
 	endpoint   wire.Endpoint
-	media      string // of the request's body
+	media      string // the type that the body is sent with
 	model      string // as the caller named it
 	route      *route
 	facts      cost.Model

@@ -88,10 +88,7 @@ func rewrite(p *httputil.ProxyRequest) {
 	x := exchangeOf(p.In)
 	p.Out.URL = x.route.upstream.Endpoint(strings.TrimPrefix(string(x.endpoint), "/v1"))
 	p.Out.Host = ""
-	p.Out.Header.Set("Content-Type", "application/json")
-	if x.endpoint.TakesForm() {
-		p.Out.Header.Set("Content-Type", x.media) // it names the boundary
-	}
+	p.Out.Header.Set("Content-Type", x.media)
 	p.Out.Header.Set("Accept", "*/*")
 	p.Out.Header.Set("Accept-Encoding", "identity") // the meter must be able to read the answer
 	p.Out.Header.Set("User-Agent", "tokenfare")

@@ -117,6 +117,7 @@ func TestErrorsOfTheUpstream(t *testing.T) {
 		{"a bad request", 400, `{"error":{"message":"no such thing","type":"x","param":null,"code":"y"}}`, 400, "y", "no such thing", false},
 		{"its own limit", 429, `{"error":{"message":"slow down","type":"x","param":null,"code":"rate"}}`, 429, "rate", "slow down", false},
 		{"its key quoted", 500, `{"error":{"message":"key sk-upstream-secret broke","type":"x","param":null,"code":null}}`, 500, "", "key [key] broke", false},
+		{"a message alone", 400, `{"error":{"message":"only"}}`, 400, "", "only", false},
 		{"HTML", 502, `<html>nginx sk-upstream-secret</html>`, 502, "upstream_failed", "answered 502 Bad Gateway", false},
 		{"nothing", 503, ``, 503, "upstream_failed", "answered 503 Service Unavailable", false},
 		{"another shape", 400, `{"error":"sk-upstream-secret cannot do this"}`, 400, "upstream_failed", "[key] cannot do this", false},

@@ -60,9 +60,13 @@ func (x *exchange) receive(resp *http.Response) error {
 		how.Cover = func(wait bool) (bool, error) { return x.cover(resp.Request.Context(), wait) }
 		x.drawing.covers, x.drawing.durable = true, x.estimate.MaxOutput
 	}
+	redacts := false
+	if sse && !how.Gzip {
+		resp.Body, redacts = x.route.upstream.RedactErrors(resp.Body, wire.CarriesError)
+	}
 	x.answer = wire.NewAnswer(x.notice(resp.Body, sse), how)
-	if sse && (x.withhold || how.Cover != nil) {
-		resp.Header.Del("Content-Length") // it does not count what is withheld, or written by us
+	if sse && (x.withhold || redacts || how.Cover != nil) {
+		resp.Header.Del("Content-Length") // it does not count what is withheld, redacted, or written by us
 		resp.ContentLength = -1
 	}
 	if !sse && resp.ContentLength >= 0 && resp.ContentLength <= readAhead {
@@ -150,7 +154,7 @@ func readError(resp *http.Response, u *upstream.Upstream) ([]byte, error) {
 		shaped = wire.ForeignError(resp.StatusCode, body)
 	}
 	if shaped == nil {
-		return body, nil
+		return wire.WholeError(resp.StatusCode, body), nil
 	}
 	resp.Header.Set("Content-Type", "application/json")
 	resp.Header.Del("Content-Encoding")

@@ -49,6 +49,7 @@ type Server struct {
 	ids      *ledger.IDs
 	memo     memo
 	owners   owners
+	listing  turns
 	learner  cost.Learner
 	gate     bodyGate
 	counting chan struct{} // a place for each long prompt that is being counted

@@ -21,6 +21,7 @@ type stored struct {
 	exchange *exchange
 	object   ledger.Owned   // that the path names; zero: it names none
 	upstream *upstreamEntry // that has it, or is to have it
+	media    string         // the type that a form is sent with; empty: the body, if there is one, is JSON
 }
 
 // storedRoutes adds the paths of what is stored to the allow list.
@@ -30,7 +31,7 @@ func (s *Server) storedRoutes(r chi.Router) {
 	}
 	const get, post, remove = http.MethodGet, http.MethodPost, http.MethodDelete
 	const response, completion, conversation, file = "/v1/responses/{id}", "/v1/chat/completions/{id}", "/v1/conversations/{id}", "/v1/files/{id}"
-	add(get, response, ledger.Response, pass("", "include"))
+	add(get, response, ledger.Response, (*stored).response)
 	add(remove, response, ledger.Response, (*stored).remove)
 	add(get, response+"/input_items", ledger.Response, pass("/input_items", "include", "after", "before", "limit", "order"))
 
@@ -69,7 +70,7 @@ func (s *Server) serveStored(kind ledger.ObjectKind, h func(c *stored) error, w 
 	p := c.exchange.policy
 	if !s.owning(p) {
 		return &wire.Error{
-			Status: http.StatusNotFound, Type: "invalid_request_error", Code: "unsupported_endpoint",
+			Status: http.StatusNotFound, Type: "invalid_request_error", Code: codeUnserved,
 			Message: "This proxy lets nothing be stored at the provider, so there is nothing to be found: send whole conversations as input, " +
 				`and "store": false (in the AI SDK providerOptions.openai.store: false, in LangChain zdrEnabled: true).`,
 		}
@@ -157,6 +158,20 @@ func pass(part string, query ...string) func(c *stored) error {
 		}
 		return c.relay(resp, nil, nil)
 	}
+}
+
+// response relays a response as it is stored. As a stream it cannot be had again: whoever asks for one would wait for events in vain.
+func (c *stored) response() error {
+	asked := c.r.URL.Query()
+	for _, name := range []string{"stream", "starting_after"} {
+		if v, there := asked[name]; there && !(name == "stream" && len(v) == 1 && v[0] == "false") {
+			return &wire.Error{
+				Status: http.StatusBadRequest, Type: "invalid_request_error", Code: wire.CodeUnsupportedMember, Param: name,
+				Message: fmt.Sprintf("The parameter %q is not served here: leave it out, and read the response as a whole.", name),
+			}
+		}
+	}
+	return pass("", "include")(c)
 }
 
 // item relays or deletes one item of a conversation. The upstream looks for it there and nowhere else.

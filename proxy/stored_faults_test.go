@@ -93,6 +93,7 @@ func TestStoredPathsPassOnFaults(t *testing.T) {
 		has    string
 	}{
 		"an error":       {answerWith(500, `{"error":{"message":"key sk-upstream-secret is tired","type":"server_error","param":null,"code":null}}`), 500, "key [key] is tired"},
+		"a message":      {answerWith(409, `{"error":{"message":"only"}}`), 409, `"message":"only","type":"invalid_request_error","param":null,"code":null`},
 		"a page":         {answerWith(503, "<html>busy</html>"), 503, "without saying why"},
 		"our key is bad": {answerWith(401, `{}`), 502, "upstream_unauthorized"},
 		"a redirect":     {answerWith(302, ``), 502, "upstream_redirected"},

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -57,10 +58,7 @@ func (c *stored) roundTrip(ctx context.Context, method, path string, query url.V
 	if body != nil {
 		r.Body, r.ContentLength = body.reader(), body.len()
 		r.GetBody = func() (io.ReadCloser, error) { return body.reader(), nil }
-		r.Header.Set("Content-Type", "application/json")
-		if media := c.r.Header.Get("Content-Type"); strings.HasPrefix(media, "multipart/form-data") {
-			r.Header.Set("Content-Type", media) // it names the boundary
-		}
+		r.Header.Set("Content-Type", cmp.Or(c.media, "application/json"))
 	}
 	r.Header.Set("Accept", "*/*")
 	r.Header.Set("Accept-Encoding", "identity")

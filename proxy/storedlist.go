@@ -32,18 +32,36 @@ func (c *stored) listFiles() error {
 	return c.list(listing{ledger.File, []string{"purpose", "order"}, 10_000, 10_000, 1000, 20})
 }
 
-// list lists what the caller owns. The upstream lists what all keys have; pages of that are read until there is enough, and no
-// id of another's ever leaves, nor can one be used as a cursor.
+// list lists what the caller owns.
 func (c *stored) list(l listing) error {
 	limit, q, err := c.listQuery(l)
 	if err != nil {
 		return err
 	}
-	var out wire.Page
+	out, failed, err := c.gather(l, limit, q)
+	switch {
+	case err != nil:
+		return err
+	case failed != nil:
+		return c.relay(failed, nil, nil)
+	}
+	return writeJSON(c.w, out.JSON())
+}
+
+// gather picks what the caller owns from what the upstream lists of all keys, whose pages are read until there is enough. No id of
+// another's ever leaves, nor can one be used as a cursor. An error of the upstream's is returned as it answered.
+func (c *stored) gather(l listing, limit int, q url.Values) (out *wire.Page, failed *http.Response, err error) {
+	done, err := c.turn()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	out = &wire.Page{}
 	for n := 0; ; n++ {
 		if n == l.pages {
 			if len(out.Entries) == 0 {
-				return badGateway(http.StatusServiceUnavailable, "list_too_long", fmt.Sprintf(
+				c.w.Header().Set("x-should-retry", "false") // it would take as many requests again
+				return nil, nil, badGateway(http.StatusServiceUnavailable, "list_too_long", fmt.Sprintf(
 					"None of the first %d objects of the account is yours, and no more are looked at. Ask for fewer: by model, by metadata, or by purpose.", l.pages*l.page,
 				))
 			}
@@ -51,14 +69,11 @@ func (c *stored) list(l listing) error {
 			break
 		}
 		page, resp, err := c.readPage(l, q)
-		if err != nil {
-			return err
-		}
-		if page == nil {
-			return c.relay(resp, nil, nil) // an error of the upstream's
+		if err != nil || page == nil {
+			return nil, resp, err
 		}
 		if out.Entries, err = c.ours(l.kind, out.Entries, page.Entries); err != nil {
-			return err
+			return nil, nil, err
 		}
 		if len(out.Entries) > limit {
 			out.Entries, out.More = out.Entries[:limit], true
@@ -69,11 +84,27 @@ func (c *stored) list(l listing) error {
 		}
 		last := page.Entries[len(page.Entries)-1].ID
 		if !wire.IsID(last) || last == q.Get("after") {
-			return c.oddList()
+			return nil, nil, c.oddList()
 		}
 		q.Set("after", last)
 	}
-	return writeJSON(c.w, out.JSON())
+	return out, nil, nil
+}
+
+// turn waits until no other list is made for the caller: one counts against no budget, and may be many requests to the upstream.
+func (c *stored) turn() (done func(), err error) {
+	done, ok := c.server.listing.take(c.r.Context(), c.exchange.caller.name)
+	switch {
+	case ok:
+		return done, nil
+	case c.r.Context().Err() != nil:
+		return nil, c.r.Context().Err()
+	}
+	c.w.Header().Set("Retry-After", "5")
+	return nil, &wire.Error{
+		Status: http.StatusTooManyRequests, Type: "requests", Code: "rate_limit_exceeded",
+		Message: "Other lists for your key are still being made, and one is made at a time. Please try again in 5s (a guess).",
+	}
 }
 
 // listQuery reads what is asked of a list, and makes of it what the upstream is asked for.

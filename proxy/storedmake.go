@@ -66,8 +66,11 @@ func (c *stored) addItems() error {
 	return c.relay(resp, made, func() ledger.Ticket {
 		last := c.server.owners.grow(c.object.ID, tokens)
 		var list []*ledger.Owned
+		named := wire.Strings(body.bytes, made.Parts) // by the caller, and not made: they may be another's
 		for _, id := range made.Parts {
-			list = append(list, c.row(id, ledger.ConversationItem, tokens))
+			if !named[id] {
+				list = append(list, c.row(id, ledger.ConversationItem, tokens))
+			}
 		}
 		if len(list) > 0 {
 			last = c.server.owners.add(list) // later than what has grown, or together with it
@@ -87,6 +90,7 @@ func (c *stored) upload() error {
 	if err != nil {
 		return err
 	}
+	c.media = file.ContentType
 	resp, err := c.ask(http.MethodPost, kindPaths[ledger.File], nil, body)
 	if err != nil {
 		return err

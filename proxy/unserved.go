@@ -8,6 +8,9 @@ import (
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
+// codeUnserved says that something is not served on purpose, and not missing by mistake.
+const codeUnserved = "unsupported_endpoint"
+
 // unserved are places of the API that callers may look for and that are not served, each with the reason. The first that fits is
 // given.
 var unserved = []struct{ prefix, why string }{
@@ -40,10 +43,27 @@ func notFound(_ http.ResponseWriter, r *http.Request) error {
 	code, why := "", "This proxy forwards only what it can meter: GET /v1/models lists the models, and the documentation of tokenfare the endpoints."
 	for _, e := range unserved {
 		if strings.HasPrefix(path, e.prefix) {
-			code, why = "unsupported_endpoint", e.why
+			code, why = codeUnserved, e.why
 			break
 		}
 	}
+	return invalidURL(r, code, why)
+}
+
+// asksForWebSocket reports whether a client wants to go on in another protocol than HTTP (RFC 6455, section 4.1).
+func asksForWebSocket(r *http.Request) bool {
+	for _, list := range r.Header.Values("Upgrade") {
+		for protocol := range strings.SplitSeq(list, ",") {
+			if strings.EqualFold(strings.TrimSpace(protocol), "websocket") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func invalidURL(r *http.Request, code, why string) error {
+	path := r.URL.EscapedPath()
 	return &wire.Error{
 		Status: http.StatusNotFound, Type: "invalid_request_error", Code: code,
 		Message: fmt.Sprintf("Invalid URL (%s %s). %s", shorten(r.Method, 20), shorten(path, 200), why),

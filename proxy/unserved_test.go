@@ -43,24 +43,30 @@ func TestWhatIsNotServedSaysWhy(t *testing.T) {
 // A client that asks for a WebSocket is answered at once, in JSON, and its connection is not upgraded.
 func TestWebSocketsAreRefused(t *testing.T) {
 	h := newHouse(t, alice(t, "1000 tokens in total"), answerWith(200, plainAnswer(8, 3)))
-	conn, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	fmt.Fprintf(conn, "GET /v1/realtime?model=gpt-realtime HTTP/1.1\r\nHost: proxy\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: realtime, openai-insecure-api-key.%s\r\n\r\n", secret)
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusNotFound || !strings.Contains(string(body), "realtime session") || strings.Contains(string(body), secret) {
-		t.Errorf("%d %s, %v", resp.StatusCode, body, err)
+	for _, c := range []struct{ path, says string }{
+		{"/v1/realtime?model=gpt-realtime", "realtime session"},
+		{"/v1/responses", "use POST /v1/responses with stream: true"},
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: proxy\r\nConnection: Upgrade\r\nUpgrade: WebSocket\r\n"+
+			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: realtime, openai-insecure-api-key.%s\r\n\r\n", c.path, secret)
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		got := answer{resp.StatusCode, resp.Header, string(body), err}
+		if message, _, _, code := got.errorOf(t); got.status != http.StatusNotFound || code != "unsupported_endpoint" || !strings.Contains(message, c.says) || strings.Contains(got.body, secret) {
+			t.Errorf("%s: %d %s, %v", c.path, got.status, got.body, err)
+		}
 	}
 }
 

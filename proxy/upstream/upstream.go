@@ -132,9 +132,12 @@ func (u *Upstream) RoundTrip(r *http.Request) (*http.Response, error) {
 	return u.transport.RoundTrip(r)
 }
 
+// shortestKey is how long a key must be to be looked for: what is shorter is in many a word.
+const shortestKey = 4
+
 // Redact returns text with the upstream's key taken out. Providers quote keys in their error messages.
 func (u *Upstream) Redact(text []byte) []byte {
-	if len(u.key) < 4 || !bytes.Contains(text, []byte(u.key)) {
+	if len(u.key) < shortestKey || !bytes.Contains(text, []byte(u.key)) {
 		return text
 	}
 	return bytes.ReplaceAll(text, []byte(u.key), []byte("[key]"))

@@ -3,11 +3,17 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // mostErrorText is how much of an error in a shape nobody knows is passed on.
 const mostErrorText = 2000
+
+// The members that every error has.
+var errorMembers = [...]string{"message", "type", "param", "code"}
 
 // ForeignError reads the body of an error answer, valid JSON, that is not in OpenAI's shape, and returns it in that shape with
 // the status, so that clients find its text. It returns nil if the shape is OpenAI's already: an object whose member error is an
@@ -21,10 +27,7 @@ func ForeignError(status int, body []byte) *Error {
 	if inArray {
 		body = list[0]
 	}
-	e := &Error{Status: status, Type: "server_error", Code: "upstream_failed"}
-	if status < 500 {
-		e.Type = typeInvalidRequest
-	}
+	e := &Error{Status: status, Type: typeOf(status), Code: "upstream_failed"}
 	var top map[string]json.RawMessage
 	if json.Unmarshal(body, &top) != nil {
 		top = nil // a string, a number
@@ -53,6 +56,57 @@ func ForeignError(status int, body []byte) *Error {
 		}
 	}
 	return e
+}
+
+// WholeError returns an error answer in OpenAI's shape, for which [ForeignError] returns nil, with those of message, type, param and
+// code that it lacks: the type by the status, null for the others. All else stays as it is.
+func WholeError(status int, body []byte) []byte {
+	r := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if open, err := r.ReadToken(); err != nil || open.Kind() != '{' {
+		return body
+	}
+	var inner []byte
+	end := 0 // of inner; as anywhere, the last of several counts
+	for r.PeekKind() != '}' {
+		name, err := r.ReadToken()
+		if err != nil {
+			return body
+		}
+		isError := name.String() == "error"
+		value, err := r.ReadValue()
+		if err != nil {
+			return body
+		}
+		if isError {
+			inner, end = bytes.Clone(value), int(r.InputOffset())
+		}
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(inner, &members) != nil || len(members) == 0 {
+		return body
+	}
+	var missing []byte
+	for _, name := range errorMembers {
+		if _, there := members[name]; there {
+			continue
+		}
+		missing = appendQuoted(append(missing, ','), name)
+		missing = append(missing, ':')
+		if name == "type" {
+			missing = appendQuoted(missing, typeOf(status))
+		} else {
+			missing = append(missing, "null"...)
+		}
+	}
+	return slices.Insert(bytes.Clone(body), end-1, missing...)
+}
+
+// typeOf is the type of an error that names none.
+func typeOf(status int) string {
+	if status < 500 {
+		return typeInvalidRequest
+	}
+	return "server_error"
 }
 
 // told is the text of a JSON string, or empty.

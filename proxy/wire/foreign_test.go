@@ -48,20 +48,47 @@ func TestErrorsOfOtherServers(t *testing.T) {
 	}
 }
 
+func TestAnErrorHasItsFourMembers(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"error":{"message":"m","type":"t","param":null,"code":"c"}}`: `{"error":{"message":"m","type":"t","param":null,"code":"c"}}`,
+		`{"error":{"message":"only"}}`:                                 `{"error":{"message":"only","type":"invalid_request_error","param":null,"code":null}}`,
+		`{"error":{"message":"m","type":"t"},"id":1e2}`:                `{"error":{"message":"m","type":"t","param":null,"code":null},"id":1e2}`,
+		` { "error" : {"code": 400, "message": "m", "status": "X", "details": [{"a": "}"}] } } `: ` { "error" : {"code": 400, "message": "m", "status": "X", "details": [{"a": "}"}] ,` +
+			`"type":"invalid_request_error","param":null} } `,
+		`{"error":{"message":"first"},"error":{"message":"last","code":null}}`: `{"error":{"message":"first"},"error":{"message":"last","code":null,"type":"invalid_request_error","param":null}}`,
+	} {
+		if got := string(wire.WholeError(429, []byte(body))); got != want {
+			t.Errorf("%s\nbecame %s\nwant   %s", body, got, want)
+		}
+	}
+	if got := string(wire.WholeError(500, []byte(`{"error":{"message":"m","code":7}}`))); got != `{"error":{"message":"m","code":7,"type":"server_error","param":null}}` {
+		t.Error(got)
+	}
+}
+
 func FuzzForeignError(f *testing.F) {
-	for _, seed := range []string{`{"error":"x"}`, `[{"error":{"message":"x"}}]`, `{"detail":["` + strings.Repeat("ä", 3000) + `"]}`, `[[[]]]`, `null`} {
+	for _, seed := range []string{`{"error":"x"}`, `[{"error":{"message":"x"}}]`, `{"error":{"message":"x"},"Error":1}`, `{"detail":["` + strings.Repeat("ä", 3000) + `"]}`, `[[[]]]`, `null`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if !json.Valid(body) {
 			return
 		}
-		shaped := body
+		shaped := wire.WholeError(502, body)
 		if e := wire.ForeignError(502, body); e != nil {
 			if !utf8.ValidString(e.Message) {
 				t.Errorf("message %q", e.Message)
 			}
 			shaped = e.JSON()
+		}
+		var whole, members map[string]json.RawMessage
+		if json.Unmarshal(shaped, &whole) != nil || json.Unmarshal(whole["error"], &members) != nil {
+			t.Fatalf("%s became %s", body, shaped)
+		}
+		for _, name := range []string{"message", "type", "param", "code"} {
+			if _, there := members[name]; !there {
+				t.Errorf("%s has no %s", shaped, name)
+			}
 		}
 		var got struct{ Error struct{ Message string } }
 		if err := json.Unmarshal(shaped, &got); err != nil && !strings.Contains(err.Error(), "cannot unmarshal") || err == nil && got.Error.Message == "" {

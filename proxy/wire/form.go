@@ -31,16 +31,13 @@ type form struct {
 
 // readForm reads a form strictly. It refers to body, and copies nothing but short fields.
 func readForm(form *form, contentType string, body []byte) (*Request, error) {
-	kind, params, err := mime.ParseMediaType(contentType)
-	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
-		return nil, badRequest(CodeInvalidForm, "", "The body must be a form: send it as multipart/form-data with a boundary.")
+	boundary, err := boundaryOf(contentType)
+	if err != nil {
+		return nil, err
 	}
-	req := &Request{PromptMember: form.prompt, LeastLimit: 1, body: body, form: true, delimiter: "--" + params["boundary"]}
+	req := &Request{PromptMember: form.prompt, LeastLimit: 1, ContentType: formType(boundary), body: body, form: true, delimiter: "--" + boundary}
 	req.Cost.Choices, req.Cost.HasMaxOutput = 1, true
-	f := &formReader{
-		parts:     multipart.NewReader(bytes.NewReader(body), params["boundary"]),
-		delimiter: []byte(req.delimiter), body: body, form: form, req: req, seen: map[string]bool{},
-	}
+	f := newFormReader(form, boundary, body, req)
 	for {
 		more, err := f.next()
 		if err != nil {
@@ -62,6 +59,32 @@ func readForm(form *form, contentType string, body []byte) (*Request, error) {
 	form.end(f)
 	req.Cost.Model = req.Model
 	return req, nil
+}
+
+// plainForm is the type of a form, with one boundary (RFC 2046, section 5.1.1) and nothing else: neither a second one, nor one
+// written as RFC 2231 has it, of which servers choose differently.
+var plainForm = regexp.MustCompile(`(?i)^[ \t]*multipart/form-data[ \t]*;[ \t]*boundary=` +
+	`(?:([0-9a-z'+_.-]{1,70})|"([0-9a-z'()+_,./:=? -]{0,69}[0-9a-z'()+_,./:=?-])")[ \t]*;?[ \t]*$`)
+
+// boundaryOf is the boundary that the type of a form names.
+func boundaryOf(contentType string) (string, error) {
+	found := plainForm.FindStringSubmatch(contentType)
+	if found == nil {
+		return "", badRequest(CodeInvalidForm, "", "The body must be a form: send it as multipart/form-data with one plain boundary, and no other parameter.")
+	}
+	return found[1] + found[2], nil
+}
+
+// formType is the type of a form in words of our own: nobody reads another boundary in it.
+func formType(boundary string) string {
+	return mime.FormatMediaType("multipart/form-data", map[string]string{"boundary": boundary})
+}
+
+func newFormReader(form *form, boundary string, body []byte, req *Request) *formReader {
+	return &formReader{
+		parts:     multipart.NewReader(bytes.NewReader(body), boundary),
+		delimiter: []byte("--" + boundary), body: body, form: form, req: req, seen: map[string]bool{},
+	}
 }
 
 // formReader walks a form from its first field to its last.
@@ -120,7 +143,7 @@ func (f *formReader) place(part *multipart.Part) (span, error) {
 	length, err := io.Copy(io.Discard, part)
 	blank := []byte("\r\n\r\n")
 	head := bytes.Index(f.body[f.at:], blank)
-	if err != nil || !bytes.HasPrefix(f.body[f.at:], f.delimiter) || head < 0 {
+	if err != nil || head < 0 || !f.plainHead(f.body[f.at:f.at+head]) {
 		return span{}, oddForm()
 	}
 	at := span{start: f.at + head + len(blank)}
@@ -133,6 +156,24 @@ func (f *formReader) place(part *multipart.Part) (span, error) {
 	}
 	f.at = at.end + 2
 	return at, nil
+}
+
+// plainHead reports whether what stands before the content of a part is a delimiter and whole lines, so that nobody sees another
+// part begin or end there.
+func (f *formReader) plainHead(head []byte) bool {
+	lines, ok := bytes.CutPrefix(head, f.delimiter)
+	if !ok {
+		return false
+	}
+	for i, line := range bytes.Split(lines, []byte("\r\n")) {
+		switch {
+		case (len(line) == 0) != (i == 0), bytes.ContainsAny(line, "\r\n"), bytes.HasPrefix(line, f.delimiter):
+			return false
+		case i > 0 && (line[0] == ' ' || line[0] == '\t'): // goes on with the line before, as some read it
+			return false
+		}
+	}
+	return true
 }
 
 func oddForm() *Error {

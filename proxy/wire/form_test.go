@@ -139,6 +139,13 @@ func TestReadFormRefuses(t *testing.T) {
 	as := func(kind, body string) func() (string, string) {
 		return func() (string, string) { return kind, body }
 	}
+	const disposition = "--B\r\nContent-Disposition: form-data; name="
+	const plain = disposition + "\"model\"\r\n\r\nm\r\n" + disposition + "\"file\"\r\n\r\nabc\r\n--B--"
+	if _, err := Read(Transcriptions, "multipart/form-data; boundary=B", []byte(plain)); err != nil {
+		t.Fatal(err)
+	}
+	// Whoever ends a head at a bare LF reads the model "dear".
+	const hidden = disposition + "\"model\"\n\ndear\r\n" + disposition + "\"x\"\r\n\r\nchep\r\n" + disposition + "\"file\"\r\n\r\nabc\r\n--B--"
 	for name, c := range map[string]struct {
 		form        func() (contentType, body string)
 		code, param string
@@ -146,6 +153,16 @@ func TestReadFormRefuses(t *testing.T) {
 		"JSON":                 {as("application/json", `{"model":"m"}`), CodeInvalidForm, ""},
 		"no boundary":          {as("multipart/form-data", string(whole)), CodeInvalidForm, ""},
 		"another boundary":     {as("multipart/form-data; boundary=x", string(whole)), CodeInvalidForm, ""},
+		"an encoded boundary":  {as(contentType+`; boundary*=utf-8''BB`, string(whole)), CodeInvalidForm, ""},
+		"a boundary in pieces": {as(contentType+"; boundary*0=BB", string(whole)), CodeInvalidForm, ""},
+		"only an encoded one":  {as(strings.Replace(contentType, "boundary=", "boundary*=utf-8''", 1), string(whole)), CodeInvalidForm, ""},
+		"two boundaries":       {as(contentType+"; Boundary=BB", string(whole)), CodeInvalidForm, ""},
+		"a parameter":          {as(contentType+"; charset=utf-8", string(whole)), CodeInvalidForm, ""},
+		"a bare line end":      {as(contentType, changed("\r\n\r\nm", "\nContent-Type: text/plain\r\n\r\nm")), CodeInvalidForm, ""},
+		"a line that goes on":  {as(contentType, changed(`; name="model"`, ";\r\n name=\"model\"")), CodeInvalidForm, ""},
+		"a longer boundary":    {as("multipart/form-data; boundary=B", "--BC\r\n"+plain), CodeInvalidForm, ""},
+		"blanks behind it":     {as("multipart/form-data; boundary=B", strings.Replace(plain, "--B\r", "--B \r", 1)), CodeInvalidForm, ""},
+		"a part in a head":     {as("multipart/form-data; boundary=B", hidden), CodeInvalidForm, ""},
 		"a cut form":           {as(contentType, string(whole[:len(whole)-40])), CodeInvalidForm, ""},
 		"bare line ends":       {as(contentType, strings.ReplaceAll(string(whole), "\r\n", "\n")), CodeInvalidForm, ""},
 		"something before":     {as(contentType, "preamble\r\n"+string(whole)), CodeInvalidForm, ""},

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
-	"mime/multipart"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/tokenfare/tokenfare/cost"
 )
@@ -36,6 +36,26 @@ func ReadItems(body []byte) (*Request, error) {
 	return req, nil
 }
 
+// Strings returns which of some texts are strings somewhere in a body that [ReadItems] has read.
+func Strings(body []byte, texts []string) map[string]bool {
+	wanted, there := map[string]bool{}, map[string]bool{}
+	for _, text := range texts {
+		wanted[text] = true
+	}
+	r := jsontext.NewDecoder(bytes.NewReader(body))
+	for {
+		token, err := r.ReadToken()
+		if err != nil { // its end
+			return there
+		}
+		if token.Kind() == '"' {
+			if text := token.String(); wanted[text] {
+				there[text] = true
+			}
+		}
+	}
+}
+
 // updateDialect is for what may be changed of a stored object.
 var updateDialect = dialect{
 	shape: newBodyShape(nil, "metadata"), bare: true,
@@ -55,8 +75,9 @@ func CheckUpdate(body []byte) error {
 
 // Upload is a file that is to be stored.
 type Upload struct {
-	Purpose string
-	Tokens  int64 // that it may have when it is read, see [cost.FileTokens]
+	Purpose     string
+	Tokens      int64  // that it may have when it is read, see [cost.FileTokens]
+	ContentType string // that the form is to be sent with
 }
 
 // purposes are what files may be stored for: those that cost nothing until a request names the file.
@@ -66,15 +87,12 @@ var uploadShape = newShape("file", "purpose", "expires_after[anchor]", "expires_
 
 // ReadUpload reads a form that stores a file, as strictly as [Read] reads forms.
 func ReadUpload(contentType string, body []byte) (*Upload, error) {
-	kind, params, err := mime.ParseMediaType(contentType)
-	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
-		return nil, badRequest(CodeInvalidForm, "", "The body must be a form: send it as multipart/form-data with a boundary.")
+	boundary, err := boundaryOf(contentType)
+	if err != nil {
+		return nil, err
 	}
-	up := &Upload{}
-	f := &formReader{
-		parts:     multipart.NewReader(bytes.NewReader(body), params["boundary"]),
-		delimiter: []byte("--" + params["boundary"]), body: body, form: up.form(), req: &Request{}, seen: map[string]bool{},
-	}
+	up := &Upload{ContentType: formType(boundary)}
+	f := newFormReader(up.form(), boundary, body, &Request{})
 	for more := true; more; {
 		if more, err = f.next(); err != nil {
 			return nil, err

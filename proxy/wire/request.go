@@ -29,6 +29,7 @@ type Request struct {
 	MustLimit    int64        // the output limit that holds where none is given, and must be written so that it does; 0: none
 	Refs         []Ref        // to what the provider stores, in the order they are there
 	Stores       bool         // the provider is to store the answer
+	ContentType  string       // that a form is to be sent with; empty: the body is JSON
 
 	body      []byte
 	form      bool   // body is a form

@@ -1,0 +1,158 @@
+package upstream
+
+import (
+	"bytes"
+	"io"
+)
+
+// mostEvent is how much of an event is kept to tell whether it carries an error. What is longer passes as it is.
+const mostEvent = 1 << 20
+
+// RedactErrors returns a stream of server-sent events as it is read from body, with the upstream's key taken out of those events
+// that hold it and carry an error, as isError says of a whole event. All others pass byte for byte, and as soon as they are there:
+// what is held back is the end of a piece that may be the beginning of the key, and an event from the key on. It reports whether
+// there is a key to look for, so that the stream may be of another length than body; if not, it returns body.
+func (u *Upstream) RedactErrors(body io.ReadCloser, isError func(event []byte) bool) (stream io.ReadCloser, looks bool) {
+	if len(u.key) < shortestKey {
+		return body, false
+	}
+	return &redacted{ReadCloser: body, key: []byte(u.key), redact: u.Redact, isError: isError}, true
+}
+
+type redacted struct {
+	io.ReadCloser
+	key     []byte
+	redact  func([]byte) []byte
+	isError func(event []byte) bool
+
+	event  []byte // what was read of an event that has not ended
+	passed int    // how much of it has passed
+	odd    bool   // its beginning was forgotten
+	out    []byte // what is to pass first
+	err    error  // after that
+}
+
+func (r *redacted) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	for len(r.out) == 0 && r.err == nil {
+		n, err := r.ReadCloser.Read(p)
+		piece := p[:n]
+		if r.passed == len(r.event) && !bytes.Contains(piece, r.key) && err == nil && beginningAt(piece, r.key) == n {
+			r.keep(piece)
+			return n, nil
+		}
+		r.out = r.out[:0]
+		r.err = err
+		r.sift(piece)
+	}
+	n := copy(p, r.out)
+	if r.out = r.out[n:]; len(r.out) > 0 {
+		return n, nil
+	}
+	r.out = nil
+	return n, r.err
+}
+
+// keep remembers what has passed of the event that goes on behind a piece.
+func (r *redacted) keep(piece []byte) {
+	if end := lastEnd(r.event, piece); end >= 0 {
+		r.event, r.odd, piece = r.event[:0], false, piece[end:]
+	}
+	r.event = append(r.event, piece...)
+	r.passed = len(r.event)
+	r.forget()
+}
+
+// sift looks at a piece that may hold the key, or a part of it.
+func (r *redacted) sift(piece []byte) {
+	for len(piece) > 0 {
+		end := firstEnd(r.event, piece)
+		if end < 0 {
+			r.event = append(r.event, piece...)
+			break
+		}
+		r.event = append(r.event, piece[:end]...)
+		piece = piece[end:]
+		r.finish()
+	}
+	if r.err != nil {
+		r.finish() // nothing more of it comes
+		return
+	}
+	hold := bytes.Index(r.event[r.passed:], r.key)
+	if hold < 0 {
+		hold = beginningAt(r.event[r.passed:], r.key)
+	}
+	r.out = append(r.out, r.event[r.passed:r.passed+hold]...)
+	r.passed += hold
+	r.forget()
+}
+
+// finish passes the rest of an event that has ended.
+func (r *redacted) finish() {
+	rest := r.event[r.passed:]
+	if bytes.Contains(rest, r.key) && !r.odd && r.isError(r.event) {
+		rest = r.redact(rest)
+	}
+	r.out = append(r.out, rest...)
+	r.event, r.passed, r.odd = r.event[:0], 0, false
+}
+
+// forget lets go of an event that is too long, but for what may belong to its end.
+func (r *redacted) forget() {
+	if len(r.event) <= mostEvent {
+		return
+	}
+	r.out = append(r.out, r.event[r.passed:]...)
+	r.event = bytes.Clone(r.event[len(r.event)-len(ends[0])+1:])
+	r.passed, r.odd = len(r.event), true
+}
+
+// beginningAt is where the end of b may be the beginning of key; the length of b, if it is not.
+func beginningAt(b, key []byte) int {
+	for i := max(0, len(b)-len(key)+1); i < len(b); i++ {
+		if bytes.HasPrefix(key, b[i:]) {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// ends are what events end with, the longest first (WHATWG HTML, section 9.2.6).
+var ends = [...]string{"\r\n\r\n", "\n\n", "\r\r"}
+
+// firstEnd is where the first event ends in a piece that goes on where before ended; -1: nowhere.
+func firstEnd(before, piece []byte) int {
+	first := seam(before, piece)
+	for _, end := range ends {
+		if i := bytes.Index(piece, []byte(end)); i >= 0 && (first < 0 || i+len(end) < first) {
+			first = i + len(end)
+		}
+	}
+	return first
+}
+
+// lastEnd is where the last event ends in such a piece; -1: nowhere.
+func lastEnd(before, piece []byte) int {
+	last := seam(before, piece)
+	for _, end := range ends {
+		if i := bytes.LastIndex(piece, []byte(end)); i >= 0 {
+			last = max(last, i+len(end))
+		}
+	}
+	return last
+}
+
+// seam is where an event ends in a piece, whose end began before it; -1: nowhere.
+func seam(before, piece []byte) int {
+	for _, end := range ends {
+		for n := 1; n < len(end); n++ {
+			if bytes.HasSuffix(before, []byte(end[:n])) && bytes.HasPrefix(piece, []byte(end[n:])) {
+				return len(end) - n
+			}
+		}
+	}
+	return -1
+}

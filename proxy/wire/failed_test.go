@@ -1,0 +1,26 @@
+package wire_test
+
+import (
+	"testing"
+
+	"github.com/tokenfare/tokenfare/proxy/wire"
+)
+
+func TestCarriesError(t *testing.T) {
+	for event, want := range map[string]bool{
+		"data: {\"error\":{\"message\":\"m\"}}\n\n":                                             true,
+		"data: {\"error\":\n" + "data: \"m\"}\r\n\r\n":                                          true,
+		"event: error\ndata: {\"message\":\"m\"}\n\n":                                           true,
+		"data: {\"type\":\"error\",\"message\":\"m\"}\n\n":                                      true,
+		"data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"message\":\"m\"}}}\n\n": true,
+		"data: {\"type\":\"response.completed\",\"response\":{\"error\":null}}\n\n":             false,
+		"data: {\"choices\":[{\"delta\":{\"content\":\"error\"}}],\"error\":null}\n\n":          false,
+		"data: [DONE]\n\n":                          false,
+		"event: error2\ndata: {\"response\":7}\n\n": false,
+		": error\n\n":                               false,
+	} {
+		if got := wire.CarriesError([]byte(event)); got != want {
+			t.Errorf("%q: %v", event, got)
+		}
+	}
+}
