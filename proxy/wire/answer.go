@@ -98,6 +98,7 @@ func NewAnswer(body io.ReadCloser, o AnswerOptions) *Answer {
 	}
 	a.seen.endpoint = cmp.Or(o.Endpoint, Chat)
 	a.scan.sink = &a.text
+	a.scan.aside = textSink{count: o.Count, most: o.Most}
 	a.scan.is = readingOf(cmp.Or(o.Endpoint, Chat), o.Stream)
 	a.sse.data = &a.scan
 	if o.Gzip {
@@ -182,6 +183,7 @@ func (a *Answer) look(b []byte) {
 
 // endEvent takes over what an event said.
 func (a *Answer) endEvent() {
+	a.scan.takeItem()
 	if a.scan.valid() {
 		a.usage.merge(a.scan.usageSeen)
 		a.tier = max(a.tier, a.scan.tier)
