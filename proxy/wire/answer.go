@@ -83,6 +83,7 @@ type Answer struct {
 	unpaid         bool // there is text that is not known to be paid for
 	owed           bool // buf[ready:at] waits until it is
 	torn           bool // part of the event being read has passed
+	noted          bool // buf[ready:at] is an event that is to be noted when it passes
 	ended          bool // by the budget, and not by the upstream
 	seen           seen // what an ending of ours goes by
 }

@@ -97,6 +97,7 @@ func (a *Answer) endOwnEvent() {
 		a.unpaid = a.unpaid || a.text.fresh
 		if !a.torn && a.scan.valid() {
 			a.seen.event(a.buf[a.ready:a.at], &a.scan)
+			a.noted = true
 		}
 	}
 	a.endEvent()
@@ -132,6 +133,9 @@ func (a *Answer) pay() {
 
 // let passes everything up to at.
 func (a *Answer) let() {
-	a.ready, a.unpaid = a.at, false
+	if a.noted && a.at > a.ready {
+		a.seen.passed(a.buf[a.ready:a.at])
+	}
+	a.ready, a.unpaid, a.noted = a.at, false, false
 	a.torn = a.sse.inEvent
 }
