@@ -211,7 +211,7 @@ func TestAResponseEndsIncomplete(t *testing.T) {
 		if err := json.Unmarshal([]byte(data), &said); err != nil || name != "event: response.incomplete" || said.Type != "response.incomplete" {
 			t.Fatalf("%v; the last event: %s", err, last)
 		}
-		if said.Sequence != words+2 || said.Response.ID != "resp_7" || said.Response.Status != "incomplete" || said.Response.Details.Reason != "max_output_tokens" ||
+		if said.Sequence != words+1 || said.Response.ID != "resp_7" || said.Response.Status != "incomplete" || said.Response.Details.Reason != "max_output_tokens" ||
 			said.Tokenfare.Ended != "budget" || said.Tokenfare.Budget != "key alice: 1000 tokens in total" {
 			t.Errorf("%+v", said)
 		}

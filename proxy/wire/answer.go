@@ -83,6 +83,7 @@ type Answer struct {
 	unpaid         bool // there is text that is not known to be paid for
 	owed           bool // buf[ready:at] waits until it is
 	torn           bool // part of the event being read has passed
+	noted          bool // buf[ready:at] is an event that is to be noted when it passes
 	ended          bool // by the budget, and not by the upstream
 	seen           seen // what an ending of ours goes by
 }
@@ -98,6 +99,7 @@ func NewAnswer(body io.ReadCloser, o AnswerOptions) *Answer {
 	}
 	a.seen.endpoint = cmp.Or(o.Endpoint, Chat)
 	a.scan.sink = &a.text
+	a.scan.aside = textSink{count: o.Count, most: o.Most}
 	a.scan.is = readingOf(cmp.Or(o.Endpoint, Chat), o.Stream)
 	a.sse.data = &a.scan
 	if o.Gzip {
@@ -182,6 +184,7 @@ func (a *Answer) look(b []byte) {
 
 // endEvent takes over what an event said.
 func (a *Answer) endEvent() {
+	a.scan.takeItem()
 	if a.scan.valid() {
 		a.usage.merge(a.scan.usageSeen)
 		a.tier = max(a.tier, a.scan.tier)

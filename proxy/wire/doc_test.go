@@ -190,7 +190,10 @@ func TestWireDocEndings(t *testing.T) {
 	for language, c := range map[string]struct{ e, stream string }{
 		"chat": {string(Chat), `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":7,"model":"gpt-4o-mini","choices":[{"index":0,"delta":{"content":"one two"}}]}` + "\n\n"},
 		"responses": {string(Responses), event("response.created", `,"sequence_number":0,"response":{"id":"resp_1","object":"response","created_at":7,"status":"in_progress","model":"gpt-4o-mini"}`) +
-			event("response.output_text.delta", `,"sequence_number":2,"delta":"one two"`)},
+			event("response.output_item.added", `,"sequence_number":1,"output_index":0,"item":{"id":"msg_1","type":"message","status":"in_progress","content":[],"role":"assistant"}`) +
+			event("response.content_part.added", `,"sequence_number":2,"item_id":"msg_1","output_index":0,"content_index":0,"part":{"type":"output_text","annotations":[],"logprobs":[],"text":""}`) +
+			event("response.output_text.delta", `,"sequence_number":3,"item_id":"msg_1","output_index":0,"content_index":0,"delta":"one"`) +
+			event("response.output_text.delta", `,"sequence_number":4,"item_id":"msg_1","output_index":0,"content_index":0,"delta":" two"`)},
 	} {
 		got, err := paid(t, &purse{left: 1, end: end}, AnswerOptions{Endpoint: Endpoint(c.e)}, strings.NewReader(c.stream))
 		want := page.Block(t, language)

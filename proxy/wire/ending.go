@@ -87,9 +87,15 @@ func (s *seen) chunk() []member {
 	return chunk
 }
 
-// endResponse appends the event of a response that is not complete: the object that the stream began with, and what has become
-// of it. Where that is too long to be kept, there is as much of it as its beginning has.
+// endResponse appends the events that finish the items that are open, and that of a response that is not complete: the object that the
+// stream began with, and what has become of it. Where that is too long to be kept, there is as much of it as its beginning has.
 func (s *seen) endResponse(dst []byte, e *Ending) []byte {
+	write := func(dst []byte, kind string, members []member) []byte {
+		event := []member{{"type", []byte(strconv.Quote(kind))}, {"sequence_number", strconv.AppendInt(nil, s.next, 10)}}
+		s.next++
+		return appendEvent(dst, kind, append(event, members...))
+	}
+	dst, output := s.outputs.end(dst, write)
 	response := []member{
 		{"id", []byte(`""`)},
 		{"object", []byte(`"response"`)},
@@ -111,17 +117,14 @@ func (s *seen) endResponse(dst []byte, e *Ending) []byte {
 		`{"input_tokens":%d,"input_tokens_details":{"cached_tokens":0},"output_tokens":%d,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":%d}`,
 		e.Usage.Input, e.Usage.Output, e.Usage.Input+e.Usage.Output,
 	)
+	if len(s.outputs.items) > 0 {
+		response = withMember(response, "output", output)
+	}
 	response = withMember(response, "status", []byte(`"incomplete"`))
 	response = withMember(response, "incomplete_details", []byte(`{"reason":"max_output_tokens"}`))
 	response = withMember(response, "usage", []byte(usage))
 	response = withMember(response, "tokenfare", e.mark())
-	const kind = "response.incomplete"
-	return appendEvent(dst, kind, []member{
-		{"type", []byte(strconv.Quote(kind))},
-		{"sequence_number", strconv.AppendInt(nil, s.sequence+1, 10)},
-		{"response", object(response)},
-		{"tokenfare", e.mark()},
-	})
+	return write(dst, "response.incomplete", []member{{"response", object(response)}, {"tokenfare", e.mark()}})
 }
 
 // response are the members of the object that the stream began with.

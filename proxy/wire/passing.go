@@ -34,6 +34,7 @@ func (a *Answer) readEvents(p []byte) (int, error) {
 		case a.ready == len(a.buf):
 			return 0, a.err
 		default: // the rest is no whole event, but it is the caller's
+			a.scan.takeItem()
 			a.unpaid = a.unpaid || a.text.fresh
 			a.pass()
 		}
@@ -92,9 +93,11 @@ func (a *Answer) mayHold() int {
 // endOwnEvent takes over what the event said whose last byte is the one before at.
 func (a *Answer) endOwnEvent() {
 	if a.cover != nil {
+		a.scan.takeItem()
 		a.unpaid = a.unpaid || a.text.fresh
 		if !a.torn && a.scan.valid() {
 			a.seen.event(a.buf[a.ready:a.at], &a.scan)
+			a.noted = true
 		}
 	}
 	a.endEvent()
@@ -130,6 +133,9 @@ func (a *Answer) pay() {
 
 // let passes everything up to at.
 func (a *Answer) let() {
-	a.ready, a.unpaid = a.at, false
+	if a.noted && a.at > a.ready {
+		a.seen.passed(a.buf[a.ready:a.at])
+	}
+	a.ready, a.unpaid, a.noted = a.at, false, false
 	a.torn = a.sse.inEvent
 }

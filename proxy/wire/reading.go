@@ -8,13 +8,14 @@ import (
 
 // A reading is how the answers of an endpoint are read, or the events of a stream of them. The zero value reads nothing but usage.
 type reading struct {
-	choices bool     // the member choices holds what the model said, and whether it holds anything is of interest
-	said    string   // another member that holds what the model said, in some depth; empty: there is none
-	text    string   // a member of the top level that is itself a piece of what the model said; empty: there is none
-	answer  string   // the member of an event that holds the answer as it is so far; empty: there is none
-	last    []string // types of the events that end a stream; where there are none, [DONE] does
-	makes   matter   // what is made, where it is no text: then it cannot be counted
-	hears   bool     // what is read is a recording
+	choices  bool     // the member choices holds what the model said, and whether it holds anything is of interest
+	said     string   // another member that holds what the model said, in items; empty: there is none
+	text     string   // a member of the top level that is itself a piece of what the model said; empty: there is none
+	finished string   // the type of the events whose member item was finished, said in pieces or not; empty: there is none
+	answer   string   // the member of an event that holds the answer as it is so far; empty: there is none
+	last     []string // types of the events that end a stream; where there are none, [DONE] does
+	makes    matter   // what is made, where it is no text: then it cannot be counted
+	hears    bool     // what is read is a recording
 }
 
 // matter is what answers are made of.
@@ -39,11 +40,14 @@ var values = map[Endpoint]*reading{
 	Translations:    {text: "text", hears: true},
 }
 
-// How the events of a stream are read. What was said in pieces comes once more as a whole, which is not looked at.
+// How the events of a stream are read. What was said in pieces comes once more as a whole, which is not counted.
 var events = map[Endpoint]*reading{
-	Chat:           {choices: true},
-	Completions:    {choices: true},
-	Responses:      {text: "delta", answer: "response", last: []string{"response.completed", "response.incomplete", "response.failed"}},
+	Chat:        {choices: true},
+	Completions: {choices: true},
+	Responses: {
+		text: "delta", finished: "response.output_item.done", answer: "response",
+		last: []string{"response.completed", "response.incomplete", "response.failed"},
+	},
 	Pictures:       {makes: pictures, last: []string{"image_generation.completed"}},
 	PictureEdits:   {makes: pictures, last: []string{"image_edit.completed"}},
 	Speech:         {makes: sound, last: []string{"speech.audio.done"}},
@@ -98,6 +102,10 @@ func (is *reading) member(name []byte, base int) topMember {
 		return answerMember
 	case len(is.last) > 0 && string(name) == "type":
 		return typeMember
+	case is.finished != "" && string(name) == "item":
+		return itemMember
+	case is.finished != "" && string(name) == "output_index":
+		return indexMember
 	}
 	return otherMember
 }

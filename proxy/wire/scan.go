@@ -9,12 +9,14 @@ type scanner struct {
 	scanState
 	is    *reading
 	sink  *textSink
-	usage []byte // the text of the usage object that is being read
+	aside textSink // text of an item that counts or not, which is not known yet
+	usage []byte   // the text of the usage object that is being read
 
 	served     []byte // the first model named, as far as maxModelName
 	servedRead bool
 
-	known recall // what the events of a stream have in common
+	known  recall // what the events of a stream have in common
+	spoken places // of the items that have come in pieces
 }
 
 // scanState is where the scanner stands: it depends on nothing but the bytes of the value so far.
@@ -31,7 +33,8 @@ type scanState struct {
 
 	top     topMember // the member of the top-level object that is being read, or of the one that holds the answer
 	textual bool      // the name read last says that a string behind it is text of the answer
-	texts   int       // how many such strings have begun
+	texts   int       // how many strings that are text have begun
+	item    itemState // the item that is being read
 
 	inUsage      bool      // the usage object is being read
 	usageSeen    usageSum  // of the usage objects read so far
@@ -78,8 +81,10 @@ const (
 	tierMember
 	modelMember
 	typeMember
-	saidMember   // what the model said, in some depth
 	answerMember // the answer as it is so far
+	indexMember  // the place of an item
+	saidMember   // what the model said, in items
+	itemMember   // an item
 )
 
 // reset makes the scanner ready for the next value.
@@ -109,8 +114,12 @@ func (s *scanner) feed(b []byte) {
 			}
 			continue
 		case inLiteral:
+			begin := i
 			for i < len(b) && byteClass[b[i]] == literalByte {
 				i++
+			}
+			if s.top == indexMember && s.depth == 1 {
+				s.indexDigits(b[begin:i])
 			}
 			if i == len(b) {
 				continue
@@ -232,6 +241,10 @@ func (s *scanner) close(object bool) {
 	if s.depth == s.base && s.base > 0 {
 		s.base, s.top = 0, otherMember
 	}
+	if s.top == saidMember && s.depth == s.itemDepth()-1 {
+		s.takeItem()
+		s.item = itemState{}
+	}
 	if s.depth == 0 {
 		s.phase = closed
 	}
@@ -240,6 +253,10 @@ func (s *scanner) close(object bool) {
 func (s *scanner) beginLiteral(first byte) {
 	s.beginValue(false, false, first == 'n', inLiteral)
 	s.textual = false
+	if s.top == indexMember && s.depth == 1 {
+		s.item.indexed, s.item.index = true, 0
+		s.indexDigits([]byte{first})
+	}
 	if s.depth == 0 {
 		s.phase = broken // an answer is an object
 	}

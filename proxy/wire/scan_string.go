@@ -6,12 +6,14 @@ import "github.com/tokenfare/tokenfare/cost"
 type stringKind uint8
 
 const (
-	skipString stringKind = iota
-	keepName              // into name
-	keepTier              // into name: the value of service_tier
-	keepModel             // into served: the value of model
-	keepType              // into name: the value of type
-	keepText              // into sink
+	skipString   stringKind = iota
+	keepName                // into name
+	keepTier                // into name: the value of service_tier
+	keepModel               // into served: the value of model
+	keepType                // into name: the value of type
+	keepText                // into sink
+	keepItemType            // into name: the value of an item's type
+	keepItem                // into sink or aside
 )
 
 func (s *scanner) beginString() {
@@ -20,6 +22,8 @@ func (s *scanner) beginString() {
 		s.beginValue(false, false, false, inString)
 		s.kind = skipString
 		switch {
+		case s.inItems():
+			s.beginItemString()
 		case s.textual:
 			s.kind = keepText
 			s.texts++
@@ -40,7 +44,7 @@ func (s *scanner) beginString() {
 	if s.depth == s.base+1 {
 		s.top = otherMember
 	}
-	if s.depth == s.base+1 || s.top == choicesMember || s.top == saidMember {
+	if s.depth == s.base+1 || s.top == choicesMember || s.inItems() {
 		s.kind = keepName
 		s.name.n = 0
 	}
@@ -88,6 +92,8 @@ func (s *scanner) keep(b []byte) {
 	switch s.kind {
 	case keepText:
 		s.sink.add(b)
+	case keepItem:
+		s.keepItem(b)
 	case keepModel:
 		s.served = append(s.served, b[:min(len(b), maxModelName-len(s.served))]...)
 	default:
@@ -110,6 +116,9 @@ func (s *scanner) endString() {
 			s.tier = max(s.tier, cost.ParseTier(string(s.name.b[:s.name.n])))
 		case keepType:
 			s.last = s.is.ends(s.name.b[:s.name.n])
+			s.item.told, s.item.done = true, s.is.finished != "" && string(s.name.b[:s.name.n]) == s.is.finished
+		case keepItemType:
+			s.item.kind = itemKindOf(s.name.b[:s.name.n])
 		}
 		return
 	}
@@ -119,9 +128,9 @@ func (s *scanner) endString() {
 	}
 	name := s.name.b[:s.name.n]
 	if s.depth > s.base+1 {
-		// The members that hold what a model said, in every dialect we know.
-		switch string(name) {
-		case "content", "refusal", "reasoning_content", "reasoning", "text", "name", "arguments", "input":
+		if s.inItems() {
+			s.endItemName(name)
+		} else if isSaid(name) {
 			s.textual = true
 		}
 		return

@@ -10,7 +10,8 @@ type seen struct {
 	endpoint Endpoint
 	head     []byte         // the event that says whose stream it is, as far as it may be kept
 	finished map[int64]bool // choices that have ended
-	sequence int64          // the largest sequence number; 0: none
+	next     int64          // the sequence number of the next event
+	outputs  outputs        // of a response
 }
 
 // mostHead bounds what is kept of an event, mostFinished of which choices it is kept that they have ended.
@@ -19,17 +20,22 @@ const (
 	mostFinished = 1 << 14
 )
 
-// event looks at an event as it was sent, of which the scanner has just read the data.
+// event looks at an event as it was sent, of which the scanner has just read the data. Whether it passes is not known yet.
 func (s *seen) event(b []byte, data *scanner) {
-	if s.endpoint == Responses {
-		if len(s.head) == 0 && bytes.Contains(b, []byte(`"response"`)) {
-			s.keepHead(b)
-		}
-		s.number(b)
+	if len(s.head) > 0 {
 		return
 	}
-	if len(s.head) == 0 && data.choicesItems {
+	if s.endpoint == Responses && bytes.Contains(b, []byte(`"response"`)) || s.endpoint != Responses && data.choicesItems {
 		s.keepHead(b)
+	}
+}
+
+// passed looks at an event that passes.
+func (s *seen) passed(b []byte) {
+	if s.endpoint == Responses {
+		s.number(b)
+		s.outputs.event(b)
+		return
 	}
 	if hasReason(b) {
 		s.finish(eventData(b))
@@ -47,7 +53,7 @@ func (s *seen) number(b []byte) {
 			digits++
 		}
 		if n, ok := plainInteger(value[:digits]); ok {
-			s.sequence = max(s.sequence, n)
+			s.next = max(s.next, n+1)
 		}
 	}
 }

@@ -33,6 +33,22 @@ func (t *textSink) add(b []byte) {
 	}
 }
 
+// take adds what was read aside.
+func (t *textSink) take(aside *textSink) {
+	if !aside.seen {
+		return
+	}
+	t.seen, t.fresh = true, true
+	t.counted += aside.counted
+	t.add(aside.pending)
+	aside.drop()
+}
+
+// drop forgets everything.
+func (t *textSink) drop() {
+	t.pending, t.counted, t.deltas, t.seen, t.fresh = t.pending[:0], 0, 0, false, false
+}
+
 // endEvent notes whether the event that has ended had text.
 func (t *textSink) endEvent() {
 	if t.fresh {

@@ -86,6 +86,24 @@ export async function connect(options, provider) {
     chatStream: (ask, seen) => stream(ask, seen, chatModel(ask)),
     response: (ask, seen) => text(ask, seen, client.responses(ask.model)),
     responseStream: (ask, seen) => stream(ask, seen, client.responses(ask.model)),
+    // responseEnd looks at what the SDK holds in the end, beside what it was sent, and at what has begun and not ended.
+    async responseEnd(ask, seen) {
+      const answer = streamText({ ...asked(ask, client.responses(ask.model)), onError: () => {} });
+      const open = new Set();
+      let sent = '';
+      for await (const part of answer.fullStream) {
+        if (part.type === 'error') throw part.error;
+        if (/^(text|reasoning|tool-input)-start$/.test(part.type)) open.add(part.id);
+        if (/^(text|reasoning|tool-input)-end$/.test(part.type)) open.delete(part.id);
+        if (part.type === 'text-delta') seen.text += part.text;
+        if (part.type === 'reasoning-delta') seen.reasoning = (seen.reasoning ?? '') + part.text;
+        if (part.type === 'tool-input-delta') sent += part.delta;
+      }
+      const whole = (input) => (typeof input === 'string' ? input : JSON.stringify(input));
+      Object.assign(seen, { usage: (await answer.totalUsage).totalTokens, finish: await answer.finishReason, texts: [await answer.text, (await answer.reasoningText) ?? ''] });
+      seen.calls = [{ name: 'sent', arguments: sent }, ...(await answer.toolCalls).map((c) => ({ name: c.toolName, arguments: whole(c.input) }))];
+      seen.names = [...open];
+    },
     completion: (ask, seen) => text(ask, seen, completionModel(ask)),
     completionStream: (ask, seen) => stream(ask, seen, completionModel(ask)),
     async structured(ask, seen) {

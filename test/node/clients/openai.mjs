@@ -83,6 +83,26 @@ export async function connect(options, name) {
       }
       seen.left = Date.now();
     },
+    // responseEnd looks at what the client holds in the end, beside what it was sent.
+    async responseEnd(ask, seen) {
+      const { tools, ...rest } = response(ask);
+      const stream = client.responses.stream({ ...rest, ...(tools ? { tools: tools.map((t) => ({ ...t, strict: false })) } : {}) });
+      const sent = { arguments: '', reasoning: '' };
+      let last = -1;
+      for await (const event of stream) {
+        if (event.sequence_number !== last + 1) throw new Error(`event ${event.sequence_number} after ${last}`);
+        last = event.sequence_number;
+        if (event.type === 'response.output_text.delta') seen.text += event.delta;
+        if (event.type === 'response.reasoning_summary_text.delta') sent.reasoning += event.delta;
+        if (event.type === 'response.function_call_arguments.delta') sent.arguments += event.delta;
+      }
+      const end = await stream.finalResponse();
+      const item = (type) => end.output.filter((i) => i.type === type);
+      Object.assign(seen, { usage: end.usage.total_tokens, finish: `${end.status} ${end.incomplete_details?.reason}`, reasoning: sent.reasoning });
+      seen.texts = [end.output_text, item('reasoning').flatMap((i) => i.summary).map((p) => p.text).join('')];
+      seen.calls = [call('sent', sent.arguments), ...item('function_call').map((i) => call(i.name, i.arguments))];
+      seen.names = end.output.map((i) => `${i.type} ${i.status}`);
+    },
     async toolLoop(ask, seen) {
       const first = await client.responses.create(response(ask));
       const input = [{ role: 'user', content: ask.prompt }, ...first.output];
