@@ -61,16 +61,18 @@ func readForm(form *form, contentType string, body []byte) (*Request, error) {
 	return req, nil
 }
 
-// plainForm is the type of a form, with one boundary (RFC 2046, section 5.1.1) and nothing else: neither a second one, nor one
-// written as RFC 2231 has it, of which servers choose differently.
-var plainForm = regexp.MustCompile(`(?i)^[ \t]*multipart/form-data[ \t]*;[ \t]*boundary=` +
-	`(?:([0-9a-z'+_.-]{1,70})|"([0-9a-z'()+_,./:=? -]{0,69}[0-9a-z'()+_,./:=?-])")[ \t]*;?[ \t]*$`)
+// plainForm is the type of a form, with one boundary (RFC 2046, section 5.1.1) and at most a charset, which some clients add and
+// which says nothing: neither a second boundary, nor one written as RFC 2231 has it, of which servers choose differently.
+var plainForm = regexp.MustCompile(`(?i)^[ \t]*multipart/form-data[ \t]*` + someCharset + `;[ \t]*boundary=` +
+	`(?:([0-9a-z'+_.-]{1,70})|"([0-9a-z'()+_,./:=? -]{0,69}[0-9a-z'()+_,./:=?-])")[ \t]*` + someCharset + `;?[ \t]*$`)
+
+const someCharset = `(?:;[ \t]*charset="?[0-9a-z_-]{1,40}"?[ \t]*)?`
 
 // boundaryOf is the boundary that the type of a form names.
 func boundaryOf(contentType string) (string, error) {
 	found := plainForm.FindStringSubmatch(contentType)
 	if found == nil {
-		return "", badRequest(CodeInvalidForm, "", "The body must be a form: send it as multipart/form-data with one plain boundary, and no other parameter.")
+		return "", badRequest(CodeInvalidForm, "", "The body must be a form: send it as multipart/form-data with one plain boundary.")
 	}
 	return found[1] + found[2], nil
 }

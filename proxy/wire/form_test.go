@@ -141,6 +141,11 @@ func TestReadFormRefuses(t *testing.T) {
 	}
 	const disposition = "--B\r\nContent-Disposition: form-data; name="
 	const plain = disposition + "\"model\"\r\n\r\nm\r\n" + disposition + "\"file\"\r\n\r\nabc\r\n--B--"
+	for _, like := range []string{"multipart/form-data; charset=UTF-8; boundary=B", `Multipart/Form-Data;boundary="B";charset="utf-8"`} {
+		if req, err := Read(Transcriptions, like, []byte(plain)); err != nil || req.ContentType != "multipart/form-data; boundary=B" {
+			t.Errorf("%s: %+v, %v", like, req, err)
+		}
+	}
 	if _, err := Read(Transcriptions, "multipart/form-data; boundary=B", []byte(plain)); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +162,8 @@ func TestReadFormRefuses(t *testing.T) {
 		"a boundary in pieces": {as(contentType+"; boundary*0=BB", string(whole)), CodeInvalidForm, ""},
 		"only an encoded one":  {as(strings.Replace(contentType, "boundary=", "boundary*=utf-8''", 1), string(whole)), CodeInvalidForm, ""},
 		"two boundaries":       {as(contentType+"; Boundary=BB", string(whole)), CodeInvalidForm, ""},
-		"a parameter":          {as(contentType+"; charset=utf-8", string(whole)), CodeInvalidForm, ""},
+		"a parameter":          {as(contentType+"; encoding=utf-8", string(whole)), CodeInvalidForm, ""},
+		"two charsets":         {as(contentType+"; charset=utf-8; charset=utf-8", string(whole)), CodeInvalidForm, ""},
 		"a bare line end":      {as(contentType, changed("\r\n\r\nm", "\nContent-Type: text/plain\r\n\r\nm")), CodeInvalidForm, ""},
 		"a line that goes on":  {as(contentType, changed(`; name="model"`, ";\r\n name=\"model\"")), CodeInvalidForm, ""},
 		"a longer boundary":    {as("multipart/form-data; boundary=B", "--BC\r\n"+plain), CodeInvalidForm, ""},
