@@ -11,6 +11,14 @@ import (
 	"github.com/sashabaranov/go-openai"
 )
 
+// next receives a piece of a stream. There is none after its end, nor after an error.
+func next[T any](receive func() (T, error)) (piece T, more bool, err error) {
+	if piece, err = receive(); errors.Is(err, io.EOF) {
+		return piece, false, nil
+	}
+	return piece, err == nil, err
+}
+
 func (c *goOpenAIMatrix) chatStream(ctx context.Context, stop func()) (seen sdkSeen, err error) {
 	stream, err := c.CreateChatCompletionStream(ctx, c.chatRequest())
 	if err != nil {
@@ -18,11 +26,8 @@ func (c *goOpenAIMatrix) chatStream(ctx context.Context, stop func()) (seen sdkS
 	}
 	defer stream.Close()
 	for {
-		chunk, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return seen, nil
-		}
-		if err != nil {
+		chunk, more, err := next(stream.Recv)
+		if !more {
 			return seen, err
 		}
 		if chunk.Usage != nil {
@@ -114,11 +119,8 @@ func (c *goOpenAIMatrix) responseStream(ctx context.Context, request openai.Crea
 	}
 	defer stream.Close()
 	for {
-		event, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return seen, nil
-		}
-		if err != nil {
+		event, more, err := next(stream.Recv)
+		if !more {
 			return seen, err
 		}
 		switch event.Type {
@@ -150,11 +152,8 @@ func (c *goOpenAIMatrix) completionStream(ctx context.Context) (seen sdkSeen, er
 	}
 	defer stream.Close()
 	for {
-		chunk, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return seen, nil
-		}
-		if err != nil {
+		chunk, more, err := next(stream.Recv)
+		if !more {
 			return seen, err
 		}
 		if chunk.Usage != nil {

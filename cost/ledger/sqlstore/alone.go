@@ -18,18 +18,31 @@ func (s *Store) Alone(ctx context.Context) (release func(), err error) {
 	if s.dialect.Pace().Beat == 0 {
 		return func() {}, nil // nobody else writes
 	}
-	tx, err := s.read.BeginTx(context.WithoutCancel(ctx), nil) // outlasts who asks, until what he has queued is written
-	if err != nil {
-		return nil, fmt.Errorf("correct ledger: %w", s.dialect.Explain(err))
-	}
 	limited, cancel := context.WithTimeout(ctx, aloneTime)
 	defer cancel()
-	if err := s.dialect.Correcting(limited, tx); err != nil {
-		tx.Rollback() //nolint:errcheck // it has changed nothing
+	refused := func(err error) (func(), error) {
 		if limited.Err() != nil && ctx.Err() == nil {
-			return nil, errors.New("correct ledger: another process that shares it has been correcting it for " + aloneTime.String() + "; try again when it has ended")
+			return nil, errors.New("correct ledger: another process that shares it has been correcting it for " + aloneTime.String() +
+				", or reports have taken all connections; try again when they have ended")
 		}
 		return nil, fmt.Errorf("correct ledger: %w", s.dialect.Explain(err))
 	}
-	return sync.OnceFunc(func() { tx.Rollback() }), nil //nolint:errcheck // it has changed nothing
+	conn, err := s.read.Conn(limited)
+	if err != nil {
+		return refused(err)
+	}
+	tx, err := conn.BeginTx(context.WithoutCancel(ctx), nil) // outlasts who asks, until what he has queued is written
+	if err != nil {
+		conn.Close()
+		return refused(err)
+	}
+	release = sync.OnceFunc(func() {
+		tx.Rollback() //nolint:errcheck // it has changed nothing
+		conn.Close()
+	})
+	if err := s.dialect.Correcting(limited, tx); err != nil {
+		release()
+		return refused(err)
+	}
+	return release, nil
 }
