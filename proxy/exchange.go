@@ -13,7 +13,7 @@ import (
 )
 
 // exchange is the value that walks: one call, from its key to its settlement. Each step fills in its own fields. All of it
-// belongs to the goroutine that serves the call, except what sent, body and once guard themselves.
+// belongs to the goroutine that serves the call, except what body and once guard themselves.
 type exchange struct {
 	server *Server
 	policy *Policy // the one it began with, whatever is loaded meanwhile
@@ -57,11 +57,11 @@ type exchange struct {
 
 	// forward
 	cancel     context.CancelCauseFunc
-	sent       sentState
+	begun      bool   // it was handed on
+	written    bool   // the upstream may have all of the request
 	takesGzip  bool   // the client can read an answer that is compressed
 	unreadable bool   // the answer is compressed, or not framed as the stream it should be: nothing in it can be counted
 	upstreamID string // the upstream's own request id
-	failure    error  // what the client is to be told instead of an answer
 	status     int    // of the upstream's answer; 0 until there is one
 	answer     *wire.Answer
 	made       *wire.Made // nil: nothing is stored of the answer

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
+	"maps"
 	"net/http"
-	"net/http/httptrace"
-	"net/http/httputil"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,89 +18,97 @@ import (
 // errIdle ends an answer whose upstream fell silent.
 var errIdle = errors.New("the upstream sent nothing for longer than the idle timeout")
 
-// sentState is how far a request got. The transport writes it from its own goroutine.
-type sentState struct {
-	begun   bool // it was handed to the relay; belongs to the serving goroutine
-	written atomic.Bool
-}
-
-type exchangeKey struct{}
-
 // forward sends the call upstream and relays the answer. An error is for the client; a relay that breaks off after the answer
 // began panics with http.ErrAbortHandler, which breaks the client's transfer as the upstream's was broken.
 func (s *Server) forward(x *exchange, w http.ResponseWriter, r *http.Request) error {
-	x.sent.begun = true
+	x.begun = true
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	x.cancel = cancel
 	x.takesGzip = takesGzip(r.Header)
-	ctx = context.WithValue(ctx, exchangeKey{}, x)
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		WroteRequest: func(info httptrace.WroteRequestInfo) {
-			if info.Err == nil {
-				x.sent.written.Store(true)
-			}
-		},
-	})
-	// A fresh header, so that nothing of the client's travels on by accident: no key, no cookie, no upgrade.
-	out := r.WithContext(ctx)
-	out.Header = pick(r.Header, forwarded)
-	out.Body, out.ContentLength, out.TransferEncoding = http.NoBody, 0, nil
-	s.relay.ServeHTTP(w, out)
-	return x.failure
-}
-
-// newRelay makes the one reverse proxy all calls go through.
-func (s *Server) newRelay() *httputil.ReverseProxy {
-	return &httputil.ReverseProxy{
-		Rewrite:        rewrite,
-		Transport:      roundTrip{},
-		ModifyResponse: func(resp *http.Response) error { return exchangeOf(resp.Request).receive(resp) },
-		ErrorHandler: func(_ http.ResponseWriter, r *http.Request, err error) {
-			x := exchangeOf(r)
-			x.failure = x.upstreamFailed(err)
-		},
-		BufferPool: &copyBuffers{},
-		ErrorLog:   slog.NewLogLogger(slog.DiscardHandler, 0), // what it would say is in the exchange's own log line
+	resp, err := x.route.upstream.RoundTrip(x.request(ctx, r.Header))
+	if err == nil {
+		x.written = true
+		defer func() { resp.Body.Close() }() //nolint:errcheck // what there is to say, its reader was told
+		err = x.receive(resp)
 	}
-}
-
-func exchangeOf(r *http.Request) *exchange { return r.Context().Value(exchangeKey{}).(*exchange) }
-
-// roundTrip sends each request to the upstream its exchange chose.
-type roundTrip struct{}
-
-func (roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := exchangeOf(r).route.upstream.RoundTrip(r)
 	if err != nil {
-		return nil, err
+		return x.upstreamFailed(err)
 	}
-	// The transport writes trailers into the response it made, at the end of the body. They stay there: this copy has none.
-	answer := *resp
-	answer.Trailer = nil
-	return &answer, nil
+	x.relay(w, resp)
+	return nil
 }
 
-// rewrite addresses the request: a constant path on the upstream, its own key, the body we read.
-func rewrite(p *httputil.ProxyRequest) {
-	x := exchangeOf(p.In)
-	p.Out.URL = x.route.upstream.Endpoint(strings.TrimPrefix(string(x.endpoint), "/v1"))
-	p.Out.Host = ""
-	p.Out.Header.Set("Content-Type", x.media)
-	p.Out.Header.Set("Accept", "*/*")
-	p.Out.Header.Set("Accept-Encoding", "identity") // the meter must be able to read the answer
-	p.Out.Header.Set("User-Agent", "tokenfare")
-	x.route.upstream.Authorize(p.Out.Header)
-	// The incoming body would not do: the server closes it when the answer starts, while the transport still looks for its
-	// end, and streams would be cut short under load.
-	p.Out.ContentLength = x.body.len()
-	p.Out.Body = x.body.reader()
-	p.Out.GetBody = func() (io.ReadCloser, error) { return x.body.reader(), nil }
+// request addresses the call: a constant path on the upstream, its own key, the body we read.
+func (x *exchange) request(ctx context.Context, from http.Header) *http.Request {
+	// A fresh header, so that nothing of the client's travels on by accident: no key, no cookie, no upgrade.
+	h := pick(from, forwarded)
+	h["Content-Type"] = []string{x.media}
+	h["Accept"] = anything
+	h["Accept-Encoding"] = unpackedOnly // the meter must be able to read the answer
+	h["User-Agent"] = ourName
+	x.route.upstream.Authorize(h)
+	// The incoming body would not do: the server closes it when the answer starts, while it is still being sent, and streams
+	// would be cut short under load.
+	out := &http.Request{
+		Method: http.MethodPost, URL: x.route.upstream.Endpoint(strings.TrimPrefix(string(x.endpoint), "/v1")), Header: h,
+		Body: x.body.reader(), ContentLength: x.body.len(),
+		GetBody: func() (io.ReadCloser, error) { return x.body.reader(), nil },
+	}
+	return out.WithContext(ctx)
 }
+
+// What every request says. They are shared: nobody changes them.
+var (
+	anything     = []string{"*/*"}
+	unpackedOnly = []string{"identity"}
+	ourName      = []string{"tokenfare"}
+)
+
+// relay passes an answer on: every piece when it comes, unless all of it is here or about to be.
+func (x *exchange) relay(w http.ResponseWriter, resp *http.Response) {
+	maps.Copy(w.Header(), resp.Header)
+	w.WriteHeader(resp.StatusCode)
+	flusher, _ := w.(http.Flusher)
+	if resp.ContentLength >= 0 {
+		flusher = nil
+	}
+	buffer := pieces.Get().(*[pieceSize]byte)
+	defer pieces.Put(buffer)
+	for {
+		n, err := resp.Body.Read(buffer[:])
+		if n > 0 {
+			if _, gone := w.Write(buffer[:n]); gone != nil {
+				x.cut = gone
+				panic(http.ErrAbortHandler)
+			}
+			if flusher != nil {
+				flusher.Flush()
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return
+		case err != nil:
+			x.cut = err
+			panic(http.ErrAbortHandler) // the client must see that the answer is not whole
+		}
+	}
+}
+
+// pieceSize is how much of an answer is passed on at once. Answers arrive in small pieces, and many wait at once.
+const pieceSize = 8 << 10
+
+// pieces lends the relay its buffers.
+var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
 
 // upstreamFailed says in OpenAI's shape why there is no answer. Addresses and causes stay in the log.
 func (x *exchange) upstreamFailed(err error) error {
 	x.cut = err
+	var unanswered *upstream.Error
+	if errors.As(err, &unanswered) {
+		x.written = unanswered.Written
+	}
 	var known *wire.Error
 	name := x.route.upstream.Name
 	switch {
@@ -112,9 +118,9 @@ func (x *exchange) upstreamFailed(err error) error {
 		return badGateway(http.StatusGatewayTimeout, "upstream_timeout", "The upstream "+name+" fell silent in the middle of its answer.")
 	case errors.Is(err, context.Canceled):
 		return err // the client is gone
-	case upstream.IsTimeout(err) && x.sent.written.Load():
+	case upstream.IsTimeout(err) && x.written:
 		return badGateway(http.StatusGatewayTimeout, "upstream_timeout", "The upstream "+name+" did not answer in time.")
-	case x.sent.written.Load():
+	case x.written:
 		return badGateway(http.StatusBadGateway, "upstream_failed", "The connection to upstream "+name+" broke before its answer was complete.")
 	default:
 		return badGateway(http.StatusBadGateway, "upstream_unreachable", "The upstream "+name+" cannot be reached; nothing was charged.")
@@ -166,15 +172,3 @@ func (b *idleBody) Close() error {
 	}
 	return b.ReadCloser.Close()
 }
-
-// copyBuffers lends the relay small buffers: answers arrive in small pieces, and many wait at once.
-type copyBuffers struct{ pool sync.Pool }
-
-func (c *copyBuffers) Get() []byte {
-	if b, ok := c.pool.Get().(*[]byte); ok {
-		return *b
-	}
-	return make([]byte, 8<<10)
-}
-
-func (c *copyBuffers) Put(b []byte) { c.pool.Put(&b) }

@@ -54,10 +54,10 @@ func (x *exchange) writeBudgets(ctx context.Context, h http.Header) {
 	if b != nil && h.Get("x-tokenfare-budget") == "" {
 		h.Set("x-tokenfare-budget", headerText(b))
 	}
-	if x.sent.begun && len(x.draws.budgets) > 0 {
+	if x.begun && len(x.draws.budgets) > 0 {
 		h.Set("x-tokenfare-reserved", strconv.FormatInt(x.boundTokens(), 10))
 	}
-	if x.sent.begun && x.inserted > 0 {
+	if x.begun && x.inserted > 0 {
 		h.Set("x-tokenfare-output-limit", strconv.FormatInt(x.inserted, 10))
 	}
 }

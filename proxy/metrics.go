@@ -157,7 +157,7 @@ func (m *metrics) finished(rec *record, now time.Time) {
 		m.firstByte.WithLabelValues(model).Observe(rec.firstByte.Sub(rec.began).Seconds())
 	}
 	m.endings.WithLabelValues(x.outcome.ending, x.outcome.basis.String()).Inc()
-	if !x.sent.begun {
+	if !x.begun {
 		return
 	}
 	m.estimated.WithLabelValues(rec.key, "input").Add(float64(x.estimate.Input))

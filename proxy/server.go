@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httputil"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -44,7 +43,6 @@ type Server struct {
 	policy   atomic.Pointer[Policy] // changed with changing held; read it by current
 	changing sync.Mutex
 	router   chi.Router
-	relay    *httputil.ReverseProxy
 	metrics  *metrics
 	ids      *ledger.IDs
 	memo     memo
@@ -92,7 +90,6 @@ func New(o Options, p *Policy) (*Server, error) {
 		return nil, fmt.Errorf("proxy: register metrics: %w", err)
 	}
 	s.metrics = m
-	s.relay = s.newRelay()
 	s.router = s.routes()
 	s.SetPolicy(p)
 	return s, nil

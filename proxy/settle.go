@@ -95,7 +95,7 @@ func (x *exchange) close() {
 		x.end(endedBroken)
 	case p != nil:
 		x.end(endedPanic)
-	case !x.sent.begun:
+	case !x.begun:
 		x.end(endedRefused)
 	case x.cut != nil:
 		x.end(endedBroken)
@@ -139,7 +139,7 @@ func (x *exchange) end(why cause) {
 // judge looks the ending up and works out what it is charged.
 func (x *exchange) judge(why cause, report wire.Report) outcome {
 	f := facts{
-		cause: why, written: x.sent.written.Load(), status: x.status, streamed: x.stream && !x.unreadable, reasoning: x.facts.Reasoning,
+		cause: why, written: x.written, status: x.status, streamed: x.stream && !x.unreadable, reasoning: x.facts.Reasoning,
 		unseen:   report.Unseen,
 		reported: report.Reported || report.Invalid,
 		credible: x.credible(report),

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -32,12 +31,18 @@ type Options struct {
 
 // Upstream is one OpenAI-compatible server. It is safe for concurrent use.
 type Upstream struct {
-	Name      string
-	base      *url.URL
-	key       string
-	auth      string
-	query     string
-	transport *http.Transport
+	Name  string
+	base  *url.URL
+	key   string
+	auth  string
+	query string
+	wire  roundTripper
+}
+
+// roundTripper sends requests. Its errors are of type *[Error].
+type roundTripper interface {
+	roundTrip(r *http.Request) (*http.Response, error)
+	closeIdle()
 }
 
 // New makes an Upstream, or says which option is wrong. It opens no connection.
@@ -50,42 +55,30 @@ func New(o Options) (*Upstream, error) {
 		return nil, fmt.Errorf("upstream %s: auth must be bearer or api-key", o.Name)
 	}
 	base.Path = strings.TrimRight(base.Path, "/")
-	tlsConfig, err := trust(o.CAFile)
-	if err != nil {
-		return nil, fmt.Errorf("upstream %s: %w", o.Name, err)
-	}
 	if o.HeaderTimeout == 0 {
 		o.HeaderTimeout = 20 * time.Minute
 	}
 	if o.Dial == nil {
 		o.Dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	}
-	return &Upstream{
-		Name:  o.Name,
-		base:  base,
-		key:   o.Key,
-		auth:  o.Auth,
-		query: o.Query.Encode(),
-		transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           o.Dial,
-			TLSClientConfig:       tlsConfig,
-			TLSHandshakeTimeout:   10 * time.Second,
-			ForceAttemptHTTP2:     true,
-			ResponseHeaderTimeout: o.HeaderTimeout,
-			ExpectContinueTimeout: time.Second,
-			// The default of two idle connections a host would open and close one for nearly every call of a busy team.
-			MaxIdleConns:           1024,
-			MaxIdleConnsPerHost:    512,
-			IdleConnTimeout:        90 * time.Second,
-			MaxResponseHeaderBytes: 256 << 10,
-			// Otherwise the transport would ask for gzip and the meter could still read it, but bytes out would no
-			// longer be bytes in.
-			DisableCompression: true,
-			WriteBufferSize:    16 << 10,
-			ReadBufferSize:     16 << 10,
-		},
-	}, nil
+	u := &Upstream{Name: o.Name, base: base, key: o.Key, auth: o.Auth, query: o.Query.Encode()}
+	if u.wire, err = newWire(&o, base); err != nil {
+		return nil, fmt.Errorf("upstream %s: %w", o.Name, err)
+	}
+	return u, nil
+}
+
+// newWire chooses how to talk to the server.
+func newWire(o *Options, base *url.URL) (roundTripper, error) {
+	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: base})
+	if base.Scheme == "https" || proxy != nil || err != nil || o.CAFile != "" {
+		return newSecure(o)
+	}
+	port := base.Port()
+	if port == "" {
+		port = "80"
+	}
+	return &plain{dial: o.Dial, address: net.JoinHostPort(base.Hostname(), port), patience: o.HeaderTimeout}, nil
 }
 
 func trust(caFile string) (*tls.Config, error) {
@@ -127,10 +120,8 @@ func (u *Upstream) Authorize(h http.Header) {
 	}
 }
 
-// RoundTrip sends one request. Redirects are not followed.
-func (u *Upstream) RoundTrip(r *http.Request) (*http.Response, error) {
-	return u.transport.RoundTrip(r)
-}
+// RoundTrip sends one request and returns its answer, whose body must be closed. Redirects are not followed. An error is an *[Error].
+func (u *Upstream) RoundTrip(r *http.Request) (*http.Response, error) { return u.wire.roundTrip(r) }
 
 // shortestKey is how long a key must be to be looked for: what is shorter is in many a word.
 const shortestKey = 4
@@ -144,10 +135,4 @@ func (u *Upstream) Redact(text []byte) []byte {
 }
 
 // CloseIdle closes connections that no call is using.
-func (u *Upstream) CloseIdle() { u.transport.CloseIdleConnections() }
-
-// IsTimeout reports whether err says that the upstream took too long.
-func IsTimeout(err error) bool {
-	var t interface{ Timeout() bool }
-	return errors.As(err, &t) && t.Timeout()
-}
+func (u *Upstream) CloseIdle() { u.wire.closeIdle() }
