@@ -39,46 +39,27 @@ func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	x.media = cmp.Or(request.ContentType, "application/json")
-	if err := x.resolve(request); err != nil {
+	if err := x.find(request); err != nil {
 		return err
 	}
-	if request, err = x.claim(r.Context(), request); err != nil {
+	if err := x.admitSomewhere(r.Context(), request); err != nil {
 		return err
 	}
-	if err := x.meter(r.Context(), request, body.bytes); err != nil {
-		return err
+	if len(x.routes) > 0 {
+		x.request = request // another upstream may have to be asked
 	}
-	if err := x.reserve(r.Context(), request.Cost.HasMaxOutput || x.endpoint == wire.InputTokens); err != nil {
-		if s.policy.Load() == x.policy && len(request.Refs) == 0 { // what is stored may grow
-			s.memo.remember(x, body.bytes)
-		}
-		return err
-	}
-	x.body.set(request.Edit(x.edits(request)))
 	return nil
 }
 
-// resolve finds where the model's calls go and whether this caller may make them.
+// resolve finds out what is known of the model where this attempt's calls go.
 func (x *exchange) resolve(request *wire.Request) error {
-	x.model, x.stream, x.prompt, x.member = request.Model, request.Stream, request.PromptMember, request.OutputMember
-	x.choices, x.least, x.asked = max(1, request.Cost.Choices), request.LeastLimit, request.IncludeUsage
-	x.route = x.policy.route(request.Model)
-	if x.route == nil || !x.caller.mayUse(request.Model) {
-		return &wire.Error{
-			Status: http.StatusNotFound, Type: "invalid_request_error", Code: "model_not_found", Param: "model",
-			Message: fmt.Sprintf("The model `%s` does not exist or key %s does not have access to it. GET /v1/models lists the models this key may use.",
-				request.Model, x.caller.name),
-		}
-	}
-	if x.member == "" {
-		x.member = request.LimitMember(x.route.outputMember())
-	}
+	x.member = cmp.Or(request.OutputMember, request.LimitMember(x.route.outputMember()))
 	x.facts = x.route.facts(x.policy.catalog, request.Model)
 	return x.price(request.Cost)
 }
 
 // meter counts the prompt and names the budgets the call draws on. A body that was refused a moment ago is not counted again.
-func (x *exchange) meter(ctx context.Context, request *wire.Request, body []byte) error {
+func (x *exchange) meter(ctx context.Context, request *wire.Request) error {
 	x.draw(x.caller.budgets)
 	x.draw(x.route.upstream.budgets)
 	x.drawn = true
@@ -91,10 +72,10 @@ func (x *exchange) meter(ctx context.Context, request *wire.Request, body []byte
 	if err := x.hopeless(request.Cost); err != nil {
 		return err
 	}
-	known, ok := x.server.memo.recall(x, body)
+	known, ok := x.server.memo.recall(x, request.Body())
 	if !ok {
 		most := int64(math.MaxInt64)
-		if len(body) > longPrompt {
+		if len(request.Body()) > longPrompt {
 			most = x.inputThatFits()
 			select {
 			case x.server.counting <- struct{}{}:

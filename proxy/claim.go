@@ -158,8 +158,17 @@ func missing(ref wire.Ref) *wire.Error {
 func elsewhere(ref wire.Ref, at, wanted string) error {
 	e := missing(ref)
 	e.Message += fmt.Sprintf(" It is stored at %s, and this model is served by %s: name a model that %s serves.", at, wanted, at)
-	return e
+	return &elsewhereError{e}
 }
+
+// elsewhereError says that the upstream of an attempt does not have what the call is about. Another may.
+type elsewhereError struct{ answer *wire.Error }
+
+// Error is the message the client gets.
+func (e *elsewhereError) Error() string { return e.answer.Message }
+
+// Unwrap returns the answer to the client.
+func (e *elsewhereError) Unwrap() error { return e.answer }
 
 func unreadable(err error) error {
 	if !errors.Is(err, ledger.ErrUnavailable) {

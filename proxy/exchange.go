@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
@@ -13,7 +12,7 @@ import (
 )
 
 // exchange is the value that walks: one call, from its key to its settlement. Each step fills in its own fields. All of it
-// belongs to the goroutine that serves the call, except what body and once guard themselves.
+// belongs to the goroutine that serves the call, except body, which guards itself.
 type exchange struct {
 	server *Server
 	policy *Policy // the one it began with, whatever is loaded meanwhile
@@ -25,9 +24,24 @@ type exchange struct {
 	sdk    string // X-Stainless-Lang: which official SDK asks, if one does
 
 	// admit
-	endpoint   wire.Endpoint
-	media      string // the type that the body is sent with
-	model      string // as the caller named it
+	endpoint wire.Endpoint
+	media    string   // the type that the body is sent with
+	model    string   // as the caller named it
+	routes   []*route // where it may be sent, the first to be tried first
+	stream   bool
+	prompt   string // the member that holds the prompt
+	least    int64  // output limit that the upstream takes; at least 1
+	asked    bool   // the caller asked for the usage chunk
+	choices  int64  // at least 1
+	body     *heldBody
+	request  *wire.Request // as it was read; nil once nobody else is to be asked
+
+	takesGzip bool // the client can read an answer that is compressed
+	attempt
+}
+
+// attempt is an exchange with one of the upstreams that serve the model. Another takes its place where that did not take the call.
+type attempt struct {
 	route      *route
 	facts      cost.Model
 	estimate   cost.Estimate
@@ -37,14 +51,8 @@ type exchange struct {
 	inserted   int64    // the limit spliced in for each choice
 	refits     int      // how often a caller's limit was lowered in vain
 	drawing    *drawing // how the answer is paid for as it comes; nil: it is reserved whole
-	stream     bool
-	prompt     string // the member that holds the prompt
-	least      int64  // output limit that the upstream takes; at least 1
-	member     string // that limits the output: the caller's, or the one that would be inserted; empty: there is none
-	withhold   bool   // we asked for the usage chunk, the caller did not
-	asked      bool   // the caller asked for the usage chunk
-	choices    int64  // at least 1
-	body       *heldBody
+	member     string   // that limits the output: the caller's, or the one that would be inserted; empty: there is none
+	withhold   bool     // we asked for the usage chunk, the caller did not
 	draws      draws
 	drawn      bool  // draws is complete
 	fresh      bool  // the states in draws are those of now
@@ -59,7 +67,6 @@ type exchange struct {
 	cancel     context.CancelCauseFunc
 	begun      bool   // it was handed on
 	written    bool   // the upstream may have all of the request
-	takesGzip  bool   // the client can read an answer that is compressed
 	unreadable bool   // the answer is compressed, or not framed as the stream it should be: nothing in it can be counted
 	upstreamID string // the upstream's own request id
 	status     int    // of the upstream's answer; 0 until there is one
@@ -71,7 +78,7 @@ type exchange struct {
 	// settle
 	entry   entry
 	owned   ledger.Ticket // of what was recorded last of what is stored; durable where there is nothing
-	once    sync.Once
+	ended   bool
 	outcome outcome
 	refused *refusal
 }

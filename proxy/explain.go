@@ -54,10 +54,14 @@ func (s *Server) Explain(ctx context.Context, key string, endpoint wire.Endpoint
 			return nil, err
 		}
 	}
+	if err := x.find(request); err != nil {
+		return nil, err
+	}
+	x.route = x.routes[0]
 	if err := x.resolve(request); err != nil {
 		return nil, err
 	}
-	if err := x.meter(ctx, request, body); err != nil {
+	if err := x.meter(ctx, request); err != nil {
 		return nil, err
 	}
 	bounds, err := x.bounds(ctx, x.countedDraws(), request.Cost.HasMaxOutput || endpoint == wire.InputTokens)

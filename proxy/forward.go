@@ -21,49 +21,61 @@ var errIdle = errors.New("the upstream sent nothing for longer than the idle tim
 // forward sends the call upstream and relays the answer. An error is for the client; a relay that breaks off after the answer
 // began panics with http.ErrAbortHandler, which breaks the client's transfer as the upstream's was broken.
 func (s *Server) forward(x *exchange, w http.ResponseWriter, r *http.Request) error {
-	x.begun = true
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
-	x.cancel = cancel
 	x.takesGzip = takesGzip(r.Header)
-	resp, err := x.route.upstream.RoundTrip(x.request(ctx, r.Header))
-	if err == nil {
-		x.written = true
-		defer func() { resp.Body.Close() }() //nolint:errcheck // what there is to say, its reader was told
-		err = x.receive(resp)
+	defer func() {
+		if x.cancel != nil { // of the last attempt
+			x.cancel(nil)
+		}
+	}()
+	for {
+		resp, err := x.ask(r)
+		if x.askAnother(r, err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close() //nolint:errcheck // what there is to say, its reader was told
+		x.relay(w, resp)
+		return nil
 	}
-	if err != nil {
-		return x.upstreamFailed(err)
-	}
-	x.relay(w, resp)
-	return nil
 }
 
-// request addresses the call: a constant path on the upstream, its own key, the body we read.
-func (x *exchange) request(ctx context.Context, from http.Header) *http.Request {
-	// A fresh header, so that nothing of the client's travels on by accident: no key, no cookie, no upgrade.
-	h := pick(from, forwarded)
-	h["Content-Type"] = []string{x.media}
-	h["Accept"] = anything
-	h["Accept-Encoding"] = unpackedOnly // the meter must be able to read the answer
-	h["User-Agent"] = ourName
-	x.route.upstream.Authorize(h)
+// ask sends the call to the upstream of this attempt, and returns its answer as it is to be passed on.
+func (x *exchange) ask(r *http.Request) (*http.Response, error) {
+	x.record(r)
+	x.begun = true
+	var ctx context.Context
+	ctx, x.cancel = context.WithCancelCause(r.Context())
+	u := x.route.upstream
+	u.Sending()
+	resp, err := u.RoundTrip(x.outgoing(ctx, r.Header))
+	if err == nil {
+		x.written = true
+		x.tell(resp.StatusCode, resp.Header)
+		if err = x.receive(resp); err != nil {
+			resp.Body.Close() //nolint:errcheck // its reader was told
+		}
+	} else if r.Context().Err() == nil {
+		x.tell(0, nil)
+	}
+	if err != nil {
+		return nil, x.upstreamFailed(err)
+	}
+	return resp, nil
+}
+
+// outgoing addresses the call: a constant path on the upstream, its own key, the body we read.
+func (x *exchange) outgoing(ctx context.Context, from http.Header) *http.Request {
 	// The incoming body would not do: the server closes it when the answer starts, while it is still being sent, and streams
 	// would be cut short under load.
 	out := &http.Request{
-		Method: http.MethodPost, URL: x.route.upstream.Endpoint(strings.TrimPrefix(string(x.endpoint), "/v1")), Header: h,
+		Method: http.MethodPost, URL: x.route.upstream.Endpoint(strings.TrimPrefix(string(x.endpoint), "/v1")), Header: x.route.upstream.Header(from, x.media),
 		Body: x.body.reader(), ContentLength: x.body.len(),
 		GetBody: func() (io.ReadCloser, error) { return x.body.reader(), nil },
 	}
 	return out.WithContext(ctx)
 }
-
-// What every request says. They are shared: nobody changes them.
-var (
-	anything     = []string{"*/*"}
-	unpackedOnly = []string{"identity"}
-	ourName      = []string{"tokenfare"}
-)
 
 // relay passes an answer on: every piece when it comes, unless all of it is here or about to be.
 func (x *exchange) relay(w http.ResponseWriter, resp *http.Response) {

@@ -9,10 +9,6 @@ import (
 	"github.com/tokenfare/tokenfare/proxy/limit"
 )
 
-// forwarded are the only request headers that go upstream. Everything else stays here: the caller's key, headers that name its
-// organisation or project (with our key they would name somebody else's), idempotency keys, cookies, forwarding headers.
-var forwarded = []string{"Traceparent", "Tracestate", "Openai-Beta"}
-
 // returned are the only answer headers that come back. The upstream's limits, organisation and cookies describe the shared
 // account and stay here.
 var returned = []string{

@@ -50,10 +50,14 @@ func admitted(t *testing.T, s *Server, body string) (*exchange, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := x.find(request); err != nil {
+		t.Fatal(err)
+	}
+	x.route = x.routes[0]
 	if err := x.resolve(request); err != nil {
 		t.Fatal(err)
 	}
-	if err := x.meter(t.Context(), request, []byte(body)); err != nil {
+	if err := x.meter(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
 	err = x.reserve(t.Context(), request.Cost.HasMaxOutput)
@@ -120,8 +124,8 @@ func TestUsageOfSeveralReadingsIsCredible(t *testing.T) {
 		"one for all choices":       {&exchange{endpoint: wire.Chat, choices: 4}, 1001, false},
 		"four prompts":              {&exchange{endpoint: wire.Completions, choices: 4}, 4000, true},
 		"no more than four":         {&exchange{endpoint: wire.Completions, choices: 4}, 4004, false},
-		"three readings":            {&exchange{endpoint: wire.Responses, choices: 1, estimate: searching}, 3000, true},
-		"no more than four of them": {&exchange{endpoint: wire.Responses, choices: 1, estimate: searching}, 4004, false},
+		"three readings":            {&exchange{endpoint: wire.Responses, choices: 1, attempt: attempt{estimate: searching}}, 3000, true},
+		"no more than four of them": {&exchange{endpoint: wire.Responses, choices: 1, attempt: attempt{estimate: searching}}, 4004, false},
 	} {
 		c.x.facts = facts
 		if got := c.x.credible(wire.Report{Reported: true, Usage: cost.Usage{Input: c.input, Output: 1}}); got != c.want {

@@ -78,6 +78,9 @@ func (x *exchange) attrs() []slog.Attr {
 	if tier := x.outcome.usage.Tier; tier != cost.Unstated {
 		attrs = append(attrs, slog.String("tier", tier.String()))
 	}
+	if x.rec.attempts > 0 {
+		attrs = append(attrs, slog.Int("failovers", x.rec.attempts))
+	}
 	if x.upstreamID != "" {
 		attrs = append(attrs, slog.String("upstream_request_id", x.upstreamID))
 	}

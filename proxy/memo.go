@@ -24,6 +24,7 @@ type memo struct {
 type memoKey struct {
 	caller   string
 	endpoint wire.Endpoint
+	route    *route // it may count otherwise elsewhere
 	digest   [sha256.Size]byte
 }
 
@@ -42,7 +43,7 @@ func (m *memo) recall(x *exchange, body []byte) (memoEntry, bool) {
 	if none {
 		return memoEntry{}, false
 	}
-	key := memoKey{x.caller.name, x.endpoint, sha256.Sum256(body)}
+	key := memoKey{x.caller.name, x.endpoint, x.route, sha256.Sum256(body)}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e, ok := m.known[key]
@@ -57,7 +58,7 @@ func (m *memo) remember(x *exchange, body []byte) {
 	if x.refused == nil {
 		return
 	}
-	key := memoKey{x.caller.name, x.endpoint, sha256.Sum256(body)}
+	key := memoKey{x.caller.name, x.endpoint, x.route, sha256.Sum256(body)}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.known == nil {

@@ -12,7 +12,7 @@ import (
 func TestMemoIsBoundedAndForgets(t *testing.T) {
 	var m memo
 	refuse := func(name, body string, input int64) {
-		m.remember(&exchange{caller: &caller{name: name}, began: time.Unix(0, 0), refused: &refusal{estimate: cost.Estimate{Input: input}}}, []byte(body))
+		m.remember(&exchange{caller: &caller{name: name}, began: time.Unix(0, 0), attempt: attempt{refused: &refusal{estimate: cost.Estimate{Input: input}}}}, []byte(body))
 	}
 	if _, ok := m.recall(asking("alice"), []byte("x")); ok {
 		t.Error("an empty memo knows something")

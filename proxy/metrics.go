@@ -29,6 +29,8 @@ type metrics struct {
 	endings      *prometheus.CounterVec
 	earlyRetries *prometheus.CounterVec
 	rejected     *prometheus.CounterVec
+	failovers    *prometheus.CounterVec
+	rests        *prometheus.CounterVec
 	listFailures *prometheus.CounterVec
 	draws        prometheus.Counter
 	drawWaits    prometheus.Histogram
@@ -74,6 +76,8 @@ func newMetrics(s *Server, reg prometheus.Registerer) (*metrics, error) {
 		endings:      counter("tokenfare_endings_total", "How calls ended and what their charge rests on.", "ending", "basis"),
 		earlyRetries: counter("tokenfare_early_retries_total", "Refused requests that came again before the time they were told.", "key"),
 		rejected:     counter("tokenfare_upstream_rejections_total", "Answers 401 or 403 of an upstream to this proxy's own key.", "upstream"),
+		failovers:    counter("tokenfare_failovers_total", "Calls that an upstream did not take and another was asked to.", "from", "to"),
+		rests:        counter("tokenfare_upstream_rests_total", "How often an upstream failed several calls in a row, so that others go first for a while.", "upstream"),
 		listFailures: counter("tokenfare_model_list_failures_total", "Model lists that an upstream did not send.", "upstream"),
 		draws:        prometheus.NewCounter(prometheus.CounterOpts{Name: "tokenfare_draws_total", Help: "Steps in which streams without an output limit drew more than they had reserved."}),
 		drawWaits: prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -84,7 +88,7 @@ func newMetrics(s *Server, reg prometheus.Registerer) (*metrics, error) {
 	}
 	for _, c := range []prometheus.Collector{
 		m.requests, m.duration, m.firstByte, m.estimated, m.settled, m.spent, m.overshoot, m.errorRatio, m.endings,
-		m.earlyRetries, m.rejected, m.listFailures, m.draws, m.drawWaits, m.panics, m.settleFailed, &levels{server: s},
+		m.earlyRetries, m.rejected, m.failovers, m.rests, m.listFailures, m.draws, m.drawWaits, m.panics, m.settleFailed, &levels{server: s},
 	} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
@@ -137,6 +141,8 @@ func (m *metrics) watched(b *budget, ok bool) {
 		b.series.Count(limitmetrics.WatchedRefused)
 	}
 }
+
+func (m *metrics) failover(from, to string) { m.failovers.WithLabelValues(from, to).Inc() }
 
 func (m *metrics) upstreamRejected(name string) { m.rejected.WithLabelValues(name).Inc() }
 func (m *metrics) modelListFailed(name string)  { m.listFailures.WithLabelValues(name).Inc() }

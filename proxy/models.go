@@ -74,17 +74,16 @@ func (s *Server) modelsOf(r *http.Request) ([]byte, error) {
 			own = emptyModelList
 		}
 		keep := func(name string) bool {
-			route := id.policy.route(name)
-			return route != nil && route.upstream == u && route.As == "" && id.caller.mayUse(name)
+			return id.policy.servedBy(name, u) && id.caller.mayUse(name)
 		}
 		if list, err = wire.MergeModels(list, own, keep); err != nil {
 			return nil, fmt.Errorf("merge model lists: %w", err)
 		}
 	}
 	var configured []string
-	for _, route := range id.policy.routes {
-		if !isGlob(route.Pattern) && id.caller.mayUse(route.Pattern) {
-			configured = append(configured, route.Pattern)
+	for _, pool := range id.policy.pools {
+		if !isGlob(pool.pattern) && id.caller.mayUse(pool.pattern) {
+			configured = append(configured, pool.pattern)
 		}
 	}
 	return wire.FilterModels(list, func(string) bool { return true }, configured)
@@ -140,7 +139,7 @@ func fetchModels(ctx context.Context, u *upstreamEntry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	u.Authorize(r.Header)
+	r.Header = u.Header(nil, "")
 	resp, err := u.RoundTrip(r)
 	if err != nil {
 		return nil, fmt.Errorf("upstream %s cannot be reached", u.Name) // the cause may hold its address

@@ -27,7 +27,11 @@ func TestAPromptCountedInPartIsCountedAnew(t *testing.T) {
 				x := &exchange{server: s, endpoint: wire.Responses, policy: s.policy.Load(), caller: s.policy.Load().callers[[32]byte{1}], rec: &record{}, began: s.wall(), choices: 1}
 				request, err := wire.Read(x.endpoint, "", body)
 				if err == nil {
-					err = errors.Join(x.resolve(request), x.meter(t.Context(), request, body))
+					err = x.find(request)
+				}
+				if err == nil {
+					x.route = x.routes[0]
+					err = errors.Join(x.resolve(request), x.meter(t.Context(), request))
 				}
 				if err == nil {
 					err = x.reserve(t.Context(), request.Cost.HasMaxOutput)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ import (
 // concurrent use; what was consumed lives in the limiter and outlasts it.
 type Policy struct {
 	callers   map[[sha256.Size]byte]*caller
-	routes    []*route // in the order they are tried
+	pools     []*pool // the closest pattern first
 	upstreams map[string]*upstreamEntry
 	budgets   []*budget // every counted one, once
 	catalog   *cost.Catalog
@@ -76,7 +77,7 @@ func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
 		b.problems = append(b.problems, err)
 	}
 	b.upstreams(s.Upstreams)
-	b.routes(s.Models)
+	b.pools(s.Models)
 	now := time.Now()
 	b.callers(s.Keys, b.groups(s.Groups), membership(s.Groups), now)
 	b.policy.bound(now)
@@ -114,8 +115,13 @@ func (b *policyBuilder) upstreams(specs []UpstreamSpec) {
 		for name, value := range s.Query {
 			query.Set(name, value)
 		}
+		set := make(http.Header, len(s.Set))
+		for name, value := range s.Set {
+			set[name] = []string{value}
+		}
 		u, err := upstream.New(upstream.Options{
-			Name: s.Name, URL: s.URL, Key: s.Key, Auth: s.Auth, Query: query, CAFile: s.CAFile, HeaderTimeout: s.HeaderTimeout, Dial: s.Dial,
+			Name: s.Name, URL: s.URL, Key: s.Key, Auth: s.Auth, Query: query, CAFile: s.CAFile, Forward: s.Forward, Set: set,
+			HeaderTimeout: s.HeaderTimeout, Dial: s.Dial,
 		})
 		if err != nil {
 			b.problems = append(b.problems, err)
@@ -130,16 +136,35 @@ func (b *policyBuilder) upstreams(specs []UpstreamSpec) {
 	}
 }
 
-func (b *policyBuilder) routes(specs []ModelSpec) {
+func (b *policyBuilder) pools(specs []ModelSpec) {
 	for _, s := range specs {
-		u := b.policy.upstreams[s.Upstream]
-		if u == nil {
-			b.problem("model %s: there is no upstream %q", s.Pattern, s.Upstream)
-			continue
+		members := s.Pool
+		if len(members) == 0 {
+			members = []PoolSpec{{Upstream: s.Upstream, As: s.As}}
 		}
-		b.policy.routes = append(b.policy.routes, &route{ModelSpec: s, upstream: u, terms: u.terms})
+		var routes []*route
+		for _, m := range members {
+			u := b.policy.upstreams[m.Upstream]
+			if u == nil {
+				b.problem("model %s: there is no upstream %q", s.Pattern, m.Upstream)
+				continue
+			}
+			if slices.ContainsFunc(routes, func(r *route) bool { return r.upstream == u && r.As == m.As }) {
+				b.problem("model %s: upstream %q is named twice", s.Pattern, m.Upstream)
+				continue
+			}
+			there := s
+			there.Upstream, there.As = m.Upstream, m.As
+			if m.Price != nil {
+				there.Price = m.Price
+			}
+			routes = append(routes, &route{ModelSpec: there, upstream: u, terms: u.terms, weight: m.Weight, priority: m.Priority})
+		}
+		if len(routes) > 0 {
+			b.policy.pools = append(b.policy.pools, newPool(s.Pattern, routes))
+		}
 	}
-	sortRoutes(b.policy.routes)
+	slices.SortStableFunc(b.policy.pools, closerFirst)
 }
 
 // groups compiles each group's budgets and returns, for each key name, those it must draw on; "*" stands for every key.

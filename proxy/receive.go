@@ -19,7 +19,10 @@ const readAhead = 256 << 10
 // receive looks at the upstream's answer before any of it is passed on.
 func (x *exchange) receive(resp *http.Response) error {
 	x.status = resp.StatusCode
-	x.body.release()
+	if x.request == nil || !untaken(resp.StatusCode) {
+		x.request = nil
+		x.body.release()
+	}
 	x.idle = &idleBody{ReadCloser: resp.Body, limit: x.server.options.IdleTimeout, cancel: x.cancel}
 	resp.Body = x.idle
 	header := resp.Header

@@ -28,6 +28,7 @@ type refusal struct {
 	wait     time.Duration // 0: no Retry-After
 	noRetry  bool
 	promised time.Duration // what to hold an early retry against
+	room     time.Duration // when there is room, as far as is known; limiter.Never
 	budget   *budget
 	estimate cost.Estimate // as counted, before an output bound was chosen
 }
@@ -72,7 +73,7 @@ func (x *exchange) refuse(ctx context.Context, d limiter.Decision) error {
 	default:
 		f.tooSoon(x, worst, short)
 	}
-	f.promised = f.wait
+	f.promised, f.room = f.wait, longest.wait
 	x.refused = f
 	return f
 }
@@ -175,7 +176,7 @@ func (x *exchange) fits(output int64) error {
 }
 
 func (x *exchange) neverFits(b *budget, need int64) error {
-	f := &refusal{budget: b, estimate: x.estimate, noRetry: true, promised: math.MaxInt64}
+	f := &refusal{budget: b, estimate: x.estimate, noRetry: true, promised: math.MaxInt64, room: limiter.Never}
 	f.answer.Status = http.StatusBadRequest
 	f.answer.Type, f.answer.Code = "invalid_request_error", "request_exceeds_budget"
 	most := b.outputWithin(b.limit.Capacity(), x.bound(0), x.facts.Price)

@@ -2,50 +2,27 @@ package proxy
 
 import (
 	"maps"
-	"sort"
 	"strings"
 
 	"github.com/tokenfare/tokenfare/cost"
-	"github.com/tokenfare/tokenfare/proxy/limit"
 )
 
 // reasoningOutput is the output reserved for a model that the operator says reasons, when the caller sets no limit.
 const reasoningOutput = 16384
 
-// route is where calls for a model go and what is known about it.
+// route is a place where calls for a model go, and what is known about it.
 type route struct {
 	ModelSpec
 	upstream *upstreamEntry
 	terms    terms
+	weight   int // among those of its pool that have its priority; 0 means 1
+	priority int // the lowest goes first; 0 means 1
 }
 
 // terms are what an upstream adds to every price.
 type terms struct {
 	region string
 	tier   cost.Tier // of calls that ask for none
-}
-
-// sortRoutes puts exact names before globs and longer patterns before shorter ones, so that the first match is the closest.
-func sortRoutes(routes []*route) {
-	sort.SliceStable(routes, func(i, j int) bool {
-		a, b := routes[i], routes[j]
-		if isGlob(a.Pattern) != isGlob(b.Pattern) {
-			return !isGlob(a.Pattern)
-		}
-		return len(a.Pattern) > len(b.Pattern)
-	})
-}
-
-func isGlob(pattern string) bool { return strings.ContainsAny(pattern, "*?") }
-
-// route returns the closest route for a model name, or nil.
-func (p *Policy) route(model string) *route {
-	for _, r := range p.routes {
-		if r.Pattern == model || limit.Glob(r.Pattern, model) {
-			return r
-		}
-	}
-	return nil
 }
 
 // upstreamName is the name the upstream knows the asked model by.

@@ -107,6 +107,13 @@ func (s *Server) SetPolicy(p *Policy) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	s.metrics.bind(p)
+	if old := s.policy.Load(); old != nil && old != p {
+		for name, u := range p.upstreams {
+			if before := old.upstreams[name]; before != nil {
+				u.Inherit(before.Upstream)
+			}
+		}
+	}
 	p.enforce(s.options.Limiter) // again: a date of the old one may have passed since it was compiled, and brought back an old rule
 	old := s.policy.Swap(p)
 	s.memo.clear() // what a request is estimated at may depend on the policy
@@ -166,7 +173,6 @@ func (s *Server) metered(e wire.Endpoint) func(http.ResponseWriter, *http.Reques
 		if err := s.admit(x, w, r); err != nil {
 			return err
 		}
-		x.record(r)
 		return s.forward(x, w, r)
 	}
 }

@@ -112,28 +112,30 @@ func (x *exchange) close() {
 
 // end is the one place where an exchange ends. The first call settles; later ones change nothing.
 func (x *exchange) end(why cause) {
-	x.once.Do(func() {
-		// Should judging panic, the whole reservation is charged, and the panic goes on its way.
-		x.outcome = x.charged("broken", chargeReserved, wire.Report{})
-		defer func() {
-			ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
-			defer cancel()
-			if err := x.settle(ctx); err != nil {
-				x.server.metrics.settleFailed.Inc()
-				x.server.options.Log.Error("settle", "key", x.caller.name, "error", err)
-			}
-			x.own()
-		}()
-		var report wire.Report
-		if x.answer != nil {
-			report = x.answer.Report()
-			if report.Err != nil && x.cut == nil {
-				x.cut = report.Err
-			}
+	if x.ended {
+		return
+	}
+	x.ended = true
+	// Should judging panic, the whole reservation is charged, and the panic goes on its way.
+	x.outcome = x.charged("broken", chargeReserved, wire.Report{})
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
+		defer cancel()
+		if err := x.settle(ctx); err != nil {
+			x.server.metrics.settleFailed.Inc()
+			x.server.options.Log.Error("settle", "key", x.caller.name, "error", err)
 		}
-		x.outcome = x.judge(why, report)
-		x.learn()
-	})
+		x.own()
+	}()
+	var report wire.Report
+	if x.answer != nil {
+		report = x.answer.Report()
+		if report.Err != nil && x.cut == nil {
+			x.cut = report.Err
+		}
+	}
+	x.outcome = x.judge(why, report)
+	x.learn()
 }
 
 // judge looks the ending up and works out what it is charged.

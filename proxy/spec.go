@@ -49,6 +49,7 @@ type ModelSpec struct {
 	Pattern       string // exact name or glob; the longest match wins
 	Upstream      string
 	As            string     // the name the upstream knows the model by; empty means the caller's
+	Pool          []PoolSpec // several upstreams that serve it, in place of Upstream and As
 	CountsAs      string     // the model whose vocabulary, price and limits apply; empty means the upstream's name
 	OutputMember  string     // "max_completion_tokens" or "max_tokens"; empty means the former
 	DefaultOutput int64      // tokens
@@ -61,6 +62,15 @@ type ModelSpec struct {
 	Fees          map[string]cost.Fee // of tools that the upstream runs, by their type; they go before those that are known
 	Unpriced      Unpriced            // what a model costs whose price is not known
 	LearnOutput   bool                // once enough calls were seen, what they produced goes before DefaultOutput
+}
+
+// PoolSpec is one of several upstreams that serve a model.
+type PoolSpec struct {
+	Upstream string
+	As       string      // the name it knows the model by; empty means the caller's
+	Price    *cost.Price // what the model costs there; nil: what it costs elsewhere
+	Weight   int         // its share of the callers among those of its priority; zero means 1
+	Priority int         // the lowest is asked first, the others where none of those can take the call; zero means 1
 }
 
 // Unpriced says what to do with calls for a model whose price is not known.
@@ -87,6 +97,9 @@ type UpstreamSpec struct {
 	Limits []limit.Limit
 	Region string    // "eu" or "us" where data stays there and calls cost more for it; empty: neither
 	Tier   cost.Tier // the service tier that calls get which ask for none, if the account has set one; Unstated: the standard one
+
+	Forward []string          // names of callers' headers that are sent to it, besides those that always are
+	Set     map[string]string // headers that are sent with every request
 
 	HeaderTimeout time.Duration // longest wait for an answer's headers; zero means 20 minutes
 

@@ -124,9 +124,11 @@ func noObject(kind ledger.ObjectKind, id string) error {
 // there; else the first by name of those that serve one.
 func (p *Policy) home(c *caller) *upstreamEntry {
 	serves := map[*upstreamEntry]bool{}
-	for _, r := range p.routes {
-		if isGlob(r.Pattern) || c.mayUse(r.Pattern) {
-			serves[r.upstream] = true
+	for _, pool := range p.pools {
+		if isGlob(pool.pattern) || c.mayUse(pool.pattern) {
+			for _, r := range pool.routes {
+				serves[r.upstream] = true
+			}
 		}
 	}
 	var first *upstreamEntry

@@ -54,16 +54,13 @@ func (c *stored) roundTrip(ctx context.Context, method, path string, query url.V
 	if err != nil {
 		return nil, err
 	}
-	r.Header = pick(c.r.Header, forwarded)
+	media := ""
 	if body != nil {
+		media = cmp.Or(c.media, "application/json")
 		r.Body, r.ContentLength = body.reader(), body.len()
 		r.GetBody = func() (io.ReadCloser, error) { return body.reader(), nil }
-		r.Header.Set("Content-Type", cmp.Or(c.media, "application/json"))
 	}
-	r.Header.Set("Accept", "*/*")
-	r.Header.Set("Accept-Encoding", "identity")
-	r.Header.Set("User-Agent", "tokenfare")
-	c.upstream.Authorize(r.Header)
+	r.Header = c.upstream.Header(c.r.Header, media)
 	return c.upstream.RoundTrip(r)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,16 +54,16 @@ func TestEveryEndingHasItsRow(t *testing.T) {
 	}
 }
 
-func TestTheClosestRouteWins(t *testing.T) {
+func TestTheClosestPatternWins(t *testing.T) {
 	p := &Policy{}
 	for _, pattern := range []string{"*", "gpt-*", "gpt-5-*", "gpt-5-mini", "gpt-5-mini*", "o?"} {
-		p.routes = append(p.routes, &route{ModelSpec: ModelSpec{Pattern: pattern}})
+		p.pools = append(p.pools, &pool{pattern: pattern})
 	}
-	sortRoutes(p.routes)
+	slices.SortStableFunc(p.pools, closerFirst)
 	for name, want := range map[string]string{
 		"gpt-5-mini": "gpt-5-mini", "gpt-5-mini-2025": "gpt-5-mini*", "gpt-5-nano": "gpt-5-*", "gpt-4": "gpt-*", "o3": "o?", "claude": "*", "GPT-4": "*",
 	} {
-		if got := p.route(name).Pattern; got != want {
+		if got := p.pool(name).pattern; got != want {
 			t.Errorf("%s goes by %s, want %s", name, got, want)
 		}
 	}
@@ -75,7 +76,7 @@ func TestLongPromptsWaitForEachOther(t *testing.T) {
 		return []byte(`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"` + strings.Repeat("word ", words) + `"}]}`)
 	}
 	up := &upstreamEntry{}
-	p := &Policy{catalog: &cost.Catalog{}, routes: []*route{{ModelSpec: ModelSpec{Pattern: "*"}, upstream: up}}}
+	p := &Policy{catalog: &cost.Catalog{}, pools: []*pool{{pattern: "*", routes: []*route{{upstream: up}}}}}
 	s, err := New(Options{Limiter: limiter.NewMemory(), Estimator: cost.NewEstimator()}, p)
 	if err != nil {
 		t.Fatal(err)
@@ -86,10 +87,14 @@ func TestLongPromptsWaitForEachOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := &exchange{server: s, policy: p, caller: &caller{name: "alice"}}
+		if err := x.find(request); err != nil {
+			t.Fatal(err)
+		}
+		x.route = x.routes[0]
 		if err := x.resolve(request); err != nil {
 			t.Fatal(err)
 		}
-		return x.meter(ctx, request, b)
+		return x.meter(ctx, request)
 	}
 	for range cap(s.counting) {
 		s.counting <- struct{}{}

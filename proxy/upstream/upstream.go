@@ -23,6 +23,8 @@ type Options struct {
 	Auth          string        // where the key is sent: "bearer" (default) in Authorization, "api-key" in a header of that name
 	Query         url.Values    // sent with every request, as Azure wants its api-version
 	CAFile        string        // PEM file of roots to trust besides the system's; empty means the system's alone
+	Forward       []string      // canonical names of callers' headers that are sent to it, besides those that always are
+	Set           http.Header   // sent with every request; these go before what callers send
 	HeaderTimeout time.Duration // longest wait for the answer's headers; zero means 20 minutes, the time a reasoning model may think
 
 	// Dial opens connections; nil means those of the system's network, within ten seconds.
@@ -34,9 +36,15 @@ type Upstream struct {
 	Name  string
 	base  *url.URL
 	key   string
-	auth  string
 	query string
 	wire  roundTripper
+
+	auth          string   // the header that holds the key
+	authorization []string // its value; nil: no key is sent
+	forward       []string // canonical names of callers' headers that are sent, besides those that always are
+	set           http.Header
+
+	breaker breaker
 }
 
 // roundTripper sends requests. Its errors are of type *[Error].
@@ -61,7 +69,17 @@ func New(o Options) (*Upstream, error) {
 	if o.Dial == nil {
 		o.Dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	}
-	u := &Upstream{Name: o.Name, base: base, key: o.Key, auth: o.Auth, query: o.Query.Encode()}
+	u := &Upstream{Name: o.Name, base: base, key: o.Key, query: o.Query.Encode()}
+	switch {
+	case o.Key == "":
+	case o.Auth == "api-key":
+		u.auth, u.authorization = "Api-Key", []string{o.Key}
+	default:
+		u.auth, u.authorization = "Authorization", []string{"Bearer " + o.Key}
+	}
+	if u.forward, u.set, err = checkHeaders(&o); err != nil {
+		return nil, fmt.Errorf("upstream %s: %w", o.Name, err)
+	}
 	if u.wire, err = newWire(&o, base); err != nil {
 		return nil, fmt.Errorf("upstream %s: %w", o.Name, err)
 	}
@@ -107,17 +125,6 @@ func (u *Upstream) Endpoint(path string) *url.URL {
 	e.Path += path
 	e.RawQuery = u.query
 	return &e
-}
-
-// Authorize puts the upstream's own key, if it has one, into h.
-func (u *Upstream) Authorize(h http.Header) {
-	switch {
-	case u.key == "":
-	case u.auth == "api-key":
-		h.Set("Api-Key", u.key)
-	default:
-		h.Set("Authorization", "Bearer "+u.key)
-	}
 }
 
 // RoundTrip sends one request and returns its answer, whose body must be closed. Redirects are not followed. An error is an *[Error].

@@ -41,8 +41,7 @@ func TestEndpointKeyAndRedaction(t *testing.T) {
 	if got := u.Endpoint("/models").String(); got != "https://host:1/prefix/v1/models" {
 		t.Errorf("endpoint %s", got)
 	}
-	h := http.Header{"Authorization": {"Bearer caller"}}
-	u.Authorize(h)
+	h := u.Header(http.Header{"Authorization": {"Bearer caller"}}, "")
 	if h.Get("Authorization") != "Bearer sk-secret" {
 		t.Errorf("authorization %q", h.Get("Authorization"))
 	}
@@ -53,9 +52,8 @@ func TestEndpointKeyAndRedaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h = http.Header{}
-	keyless.Authorize(h)
-	if len(h) != 0 || string(keyless.Redact([]byte("text"))) != "text" {
+	h = keyless.Header(nil, "")
+	if h["Authorization"] != nil || string(keyless.Redact([]byte("text"))) != "text" {
 		t.Errorf("a server without a key is sent %v", h)
 	}
 }
@@ -67,8 +65,7 @@ func TestKeyInAHeaderOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := http.Header{}
-	u.Authorize(h)
+	h := u.Header(nil, "")
 	if h.Get("Api-Key") != "secret" || h.Get("Authorization") != "" {
 		t.Errorf("the key is sent as %v", h)
 	}

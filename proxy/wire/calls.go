@@ -88,3 +88,16 @@ func (r *reader) id() error {
 	}
 	return err
 }
+
+// cacheKey reads the name that the caller gives prompts which begin alike. It is no more part of the prompt than an id.
+func (r *reader) cacheKey() error {
+	if r.next() != '"' {
+		return r.id()
+	}
+	start := r.start()
+	if err := r.id(); err != nil {
+		return err
+	}
+	r.req.CacheKey = r.text(span{start, int(r.dec.InputOffset())})
+	return nil
+}

@@ -174,8 +174,10 @@ func (r *reader) member(name string) error {
 		_, n, err := r.integer(1, maxChoices)
 		r.req.Cost.Choices = max(r.req.Cost.Choices, n)
 		return err
-	case "user", "safety_identifier", "prompt_cache_key":
+	case "user", "safety_identifier":
 		return r.id() // the model is not shown it
+	case "prompt_cache_key":
+		return r.cacheKey()
 	case "service_tier":
 		return r.serviceTier()
 	case "store":

@@ -29,6 +29,7 @@ type Request struct {
 	MustLimit    int64        // the output limit that holds where none is given, and must be written so that it does; 0: none
 	Refs         []Ref        // to what the provider stores, in the order they are there
 	Stores       bool         // the provider is to store the answer
+	CacheKey     string       // the caller's name for prompts that begin alike: prompt_cache_key
 	ContentType  string       // that a form is to be sent with; empty: the body is JSON
 
 	body      []byte
@@ -44,6 +45,9 @@ type Request struct {
 	store     storeSpan
 	lingers   error // why its items must not be stored; nil: they may be
 }
+
+// Body is what the request was read from.
+func (r *Request) Body() []byte { return r.body }
 
 // A limitSpan says where a limit stands in the body.
 type limitSpan struct {

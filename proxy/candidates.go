@@ -1,0 +1,93 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/tokenfare/tokenfare/proxy/wire"
+)
+
+// mostAttempts is how many upstreams one call is offered to.
+const mostAttempts = 5
+
+// find finds where the model's calls may go and whether this caller may make them.
+func (x *exchange) find(request *wire.Request) error {
+	x.model, x.stream, x.prompt = request.Model, request.Stream, request.PromptMember
+	x.choices, x.least, x.asked = max(1, request.Cost.Choices), request.LeastLimit, request.IncludeUsage
+	pool := x.policy.pool(request.Model)
+	if pool == nil || !x.caller.mayUse(request.Model) {
+		return &wire.Error{
+			Status: http.StatusNotFound, Type: "invalid_request_error", Code: "model_not_found", Param: "model",
+			Message: "The model `" + request.Model + "` does not exist or key " + x.caller.name + " does not have access to it. " +
+				"GET /v1/models lists the models this key may use.",
+		}
+	}
+	x.routes = pool.order(x.caller.name, request.CacheKey)
+	x.routes = x.routes[:min(len(x.routes), mostAttempts)]
+	return nil
+}
+
+// admitSomewhere reserves what the call costs at the first upstream that has room for it. The caller's own budgets decide for the
+// upstream whose turn it is: where they refuse, no other is asked. Where all upstreams are short, the answer is that of the one
+// that will have room first.
+func (x *exchange) admitSomewhere(ctx context.Context, request *wire.Request) error {
+	var refusedBy attempt
+	var refused error
+	for {
+		x.attempt = attempt{route: x.routes[0]}
+		x.routes = x.routes[1:]
+		err := x.admitAt(ctx, request)
+		if err == nil {
+			return nil
+		}
+		if refused == nil || x.sooner(&refusedBy) {
+			refused, refusedBy = err, x.attempt
+		}
+		if len(x.routes) == 0 || !x.mayGoElsewhere(err) {
+			x.attempt = refusedBy
+			return refused
+		}
+		x.end(endedRefused)
+	}
+}
+
+// mayGoElsewhere reports whether the error of an admission is about the upstream, and not about the call or its caller.
+func (x *exchange) mayGoElsewhere(err error) bool {
+	var other *elsewhereError
+	return errors.As(err, &other) || x.refused != nil && x.refused.budget.owner.kind == upstreamOwner("").kind
+}
+
+// sooner reports whether the refusal of this attempt tells of an earlier time than that of another.
+func (x *exchange) sooner(other *attempt) bool {
+	switch {
+	case x.refused == nil:
+		return false
+	case other.refused == nil:
+		return true
+	default:
+		return x.refused.room < other.refused.room
+	}
+}
+
+// admitAt reserves what the call costs at the upstream of this attempt, and makes the body that it is to be sent.
+func (x *exchange) admitAt(ctx context.Context, request *wire.Request) error {
+	if err := x.resolve(request); err != nil {
+		return err
+	}
+	request, err := x.claim(ctx, request)
+	if err != nil {
+		return err
+	}
+	if err := x.meter(ctx, request); err != nil {
+		return err
+	}
+	if err := x.reserve(ctx, request.Cost.HasMaxOutput || x.endpoint == wire.InputTokens); err != nil {
+		if x.server.policy.Load() == x.policy && len(request.Refs) == 0 { // what is stored may grow
+			x.server.memo.remember(x, request.Body())
+		}
+		return err
+	}
+	x.body.set(request.Edit(x.edits(request)))
+	return nil
+}
