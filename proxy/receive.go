@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -130,10 +131,12 @@ func (x *exchange) passError(resp *http.Response) error {
 	if err != nil {
 		return err
 	}
-	resp.Body = io.NopCloser(strings.NewReader(string(body)))
+	if resp.StatusCode == http.StatusTooManyRequests {
+		body = wire.Preface(body, "The provider's account behind this proxy (upstream "+x.route.upstream.Name+") is short, not the budget of your key. The provider says: ")
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
 	resp.ContentLength = int64(len(body))
 	resp.Header.Del("Content-Length")
-	resp.TransferEncoding = nil
 	x.end(endedAnswer)
 	x.fresh = false // what is left has changed
 	x.writeBudgets(resp.Request.Context(), resp.Header)
@@ -148,7 +151,7 @@ func readError(resp *http.Response, u *upstream.Upstream) ([]byte, error) {
 	if err != nil || len(body) > most {
 		return nil, badGateway(http.StatusBadGateway, "upstream_failed", "The upstream answered with an error that could not be read.")
 	}
-	body = u.Redact(body)
+	body = wire.HideAccount(u.Redact(body))
 	var shaped *wire.Error // SDKs know what to do with an error object only
 	if !json.Valid(body) { // an empty or HTML page of some middlebox
 		shaped = badGateway(resp.StatusCode, "upstream_failed", "The upstream "+u.Name+" answered "+
