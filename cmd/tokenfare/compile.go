@@ -44,14 +44,14 @@ func (c *Config) compile() (proxy.Spec, []string, error) {
 func (u UpstreamConfig) spec(headerTimeout time.Duration) proxy.UpstreamSpec {
 	return proxy.UpstreamSpec{
 		Name: u.Name, URL: u.URL, Key: u.Key, Auth: u.Auth, Query: u.Query, CAFile: u.CAFile, Usage: u.Usage, Limits: u.Limits, Region: u.Region, Tier: u.Tier,
-		HeaderTimeout: headerTimeout,
+		Forward: u.Forward, Set: u.Set, HeaderTimeout: headerTimeout,
 	}
 }
 
 // spec says a model in the proxy's terms.
 func (m ModelConfig) spec(unpriced proxy.Unpriced) proxy.ModelSpec {
 	return proxy.ModelSpec{
-		Pattern: m.Pattern, Upstream: m.Upstream, As: m.Model, CountsAs: m.CountsAs, OutputMember: m.OutputMember,
+		Pattern: m.Pattern, Upstream: m.Upstream, As: m.Model, Pool: m.poolSpec(), CountsAs: m.CountsAs, OutputMember: m.OutputMember,
 		DefaultOutput: m.DefaultOutputTokens, MaxOutput: m.MaxOutputTokens, Context: m.ContextTokens, ImageTokens: m.ImageTokens,
 		Ratio: m.Ratio, Reasoning: m.Reasoning, Price: m.Price, Fees: m.Fees, Unpriced: unpriced,
 	}

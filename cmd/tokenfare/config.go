@@ -80,16 +80,18 @@ type TimeoutsConfig struct {
 
 // UpstreamConfig is one provider and one account there.
 type UpstreamConfig struct {
-	Name   string
-	URL    string            // base, such as https://api.openai.com/v1
-	Key    string            // empty: the upstream wants none
-	Auth   string            // "", "bearer" or "api-key": how the key is sent
-	Query  map[string]string // sent with every request
-	CAFile string            // path; empty: the system's roots
-	Usage  string            // "inject" or "never"
-	Limits []limit.Limit
-	Region string    // "", "eu" or "us"
-	Tier   cost.Tier // of calls that ask for none
+	Name    string
+	URL     string            // base, such as https://api.openai.com/v1
+	Key     string            // empty: the upstream wants none
+	Auth    string            // "", "bearer" or "api-key": how the key is sent
+	Query   map[string]string // sent with every request
+	CAFile  string            // path; empty: the system's roots
+	Usage   string            // "inject" or "never"
+	Limits  []limit.Limit
+	Forward []string          // names of callers' headers that are sent to it
+	Set     map[string]string // headers that are sent with every request
+	Region  string            // "", "eu" or "us"
+	Tier    cost.Tier         // of calls that ask for none
 
 	at place
 }
@@ -98,9 +100,10 @@ type UpstreamConfig struct {
 type ModelConfig struct {
 	Pattern      string // exact name or glob
 	Upstream     string
-	Model        string // the name the upstream knows it by; empty: the caller's
-	CountsAs     string // the model whose tokens and prices it counts with
-	OutputMember string // "", "max_completion_tokens" or "max_tokens"
+	Pool         []PoolConfig // several upstreams, in place of Upstream
+	Model        string       // the name the upstream knows it by; empty: the caller's
+	CountsAs     string       // the model whose tokens and prices it counts with
+	OutputMember string       // "", "max_completion_tokens" or "max_tokens"
 
 	DefaultOutputTokens, MaxOutputTokens, ContextTokens, ImageTokens int64
 

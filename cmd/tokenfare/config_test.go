@@ -75,7 +75,7 @@ func TestEverySettingArrives(t *testing.T) {
 	}
 	write("token", "the-token-of-the-admin\n")
 	write("openai.key", "sk-from-a-file\r\n")
-	write("keys.d/b.yaml", "keys:\n  bob: { hash: \""+strings.ReplaceAll(testHash, "ab", "cd")+"\", plan: small }\nmodels:\n  extra: { upstream: openai }\n")
+	write("keys.d/b.yaml", "keys:\n  bob: { hash: \""+strings.ReplaceAll(testHash, "ab", "cd")+"\", plan: small }\nmodels:\n  extra: { upstream: openai }\n  pooled: { model: small, upstreams: [other, { upstream: openai, model: tiny, weight: 3, priority: 2, price: { input: 0, output: 0 } }] }\n")
 	write("keys.d/a.yaml", "plans:\n  small: $1 each day\ngroups:\n  more: { groups: [pool], limits: $9 each day }\n")
 	write("config.yaml", `
 listen: ":443"
@@ -87,7 +87,7 @@ help: |
 include: [keys.d/*.yaml, "none-of-these-*.yaml"]
 upstreams:
   openai: { url: "https://example.com/v1/", key_file: openai.key, usage: never, limits: 5 requests per second }
-  other: { url: "http://localhost:1", auth: api-key, query: { api-version: preview } }
+  other: { url: "http://localhost:1", auth: api-key, query: { api-version: preview }, headers: { forward: [X-Team, User-Agent], set: { OpenAI-Project: proj_1 } } }
 models:
   fast: { upstream: other, model: big, counts_as: gpt-5, output_member: max_tokens, default_output_tokens: 8k, max_output_tokens: 16_000,
     context_tokens: 1m, image_tokens: 85, ratio: 1.2, reasoning: true, price: { input: $1.25, cached_input: 0.125, cache_write: $1.5, output: $10 },
@@ -131,7 +131,7 @@ max_buffered: 1.5GB
 		Zone: zone, Help: "Ask us.",
 		Upstreams: []proxy.UpstreamSpec{
 			{Name: "openai", URL: "https://example.com/v1", Key: "sk-from-a-file", Usage: "never", Limits: []limit.Limit{sentence("5 requests per second")}, HeaderTimeout: time.Minute},
-			{Name: "other", URL: "http://localhost:1", Auth: "api-key", Query: map[string]string{"api-version": "preview"}, Usage: "inject", HeaderTimeout: time.Minute},
+			{Name: "other", URL: "http://localhost:1", Auth: "api-key", Query: map[string]string{"api-version": "preview"}, Usage: "inject", HeaderTimeout: time.Minute, Forward: []string{"X-Team", "User-Agent"}, Set: map[string]string{"OpenAI-Project": "proj_1"}},
 		},
 		Models: []proxy.ModelSpec{
 			{
@@ -144,6 +144,9 @@ max_buffered: 1.5GB
 				Fees: map[string]cost.Fee{"web_search": {Call: usd / 50}, "mcp": {}, "code_interpreter": {Session: usd * 3 / 100, Call: usd / 1000}},
 			},
 			{Pattern: "extra", Upstream: "openai"},
+			{Pattern: "pooled", As: "small", Pool: []proxy.PoolSpec{
+				{Upstream: "other", As: "small"}, {Upstream: "openai", As: "tiny", Weight: 3, Priority: 2, Price: &cost.Price{}},
+			}},
 		},
 		Keys: []proxy.KeySpec{
 			{

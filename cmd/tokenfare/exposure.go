@@ -27,13 +27,17 @@ const (
 )
 
 // exposed computes the exposure of a key under every limit that counts its calls: its own, its plan's, its groups', and
-// those of the upstream each model is served by. A model without a price cannot be called under a limit in dollars, so
+// those of the upstream each model is served by, if it is the only one. A model without a price cannot be called under a limit in dollars, so
 // nothing can be spent on it.
 func exposed(limits []limit.Limit, upstream map[string][]limit.Limit, usable []offer, now time.Time) exposure {
 	var worst exposure
 	refused := ""
 	for _, o := range usable {
-		holding, money := o.holding(now, limits, upstream[o.upstream])
+		there := upstream[o.upstream]
+		if o.others { // where one upstream has no room, another has
+			there = nil
+		}
+		holding, money := o.holding(now, limits, there)
 		if money != nil && !o.facts.Priced {
 			refused = cmp.Or(refused, o.name)
 			continue

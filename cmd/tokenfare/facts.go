@@ -10,11 +10,12 @@ import (
 	"github.com/tokenfare/tokenfare/proxy/limit"
 )
 
-// offer is a model as a caller may name it, with the facts it is charged by.
+// offer is a model as a caller may name it, with the facts it is charged by at one of the upstreams that serve it.
 type offer struct {
 	name     string   // a model's name, or a pattern that no model known here matches
 	names    []string // all the names by which a limit may mean it
 	upstream string
+	others   bool // other upstreams serve it, too
 	facts    cost.Model
 }
 
@@ -27,7 +28,12 @@ func (c *Config) offers(catalog *cost.Catalog) []offer {
 	add := func(name string, m ModelConfig) {
 		if !seen[name] {
 			seen[name] = true
-			out = append(out, c.offer(m, name, catalog))
+			places := m.places()
+			for _, there := range places {
+				o := c.offer(there, name, catalog)
+				o.others = len(places) > 1
+				out = append(out, o)
+			}
 		}
 	}
 	for _, m := range models {

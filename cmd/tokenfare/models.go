@@ -12,6 +12,7 @@ func (c *Config) decodeModels(d *decoder, n *yaml.Node) {
 		m := ModelConfig{Pattern: d.pattern(k), at: d.place(k), upstreamAt: d.place(k)}
 		d.members(v, what, []member{
 			{"upstream", func(v *yaml.Node) { m.Upstream, _ = d.text(v, what+"'s upstream"); m.upstreamAt = d.place(v) }},
+			{"upstreams", func(v *yaml.Node) { m.Pool = d.pool(v, what); m.upstreamAt = d.place(v) }},
 			{"model", func(v *yaml.Node) { m.Model, _ = d.text(v, what+"'s model"); m.modelAt = d.place(v) }},
 			{"counts_as", func(v *yaml.Node) { m.CountsAs, _ = d.text(v, what+"'s counts_as"); m.countsAsAt = d.place(v) }},
 			{"output_member", func(v *yaml.Node) {
@@ -26,8 +27,11 @@ func (c *Config) decodeModels(d *decoder, n *yaml.Node) {
 			{"price", func(v *yaml.Node) { m.Price = d.price(v, what) }},
 			{"tools", func(v *yaml.Node) { m.Fees = d.fees(v, what+"'s tools") }},
 		})
-		if m.Model != "" && strings.ContainsAny(m.Pattern, "*?") {
-			d.problem(k, "name one model here, or leave `model:` out so that each keeps its name", "every model that matches %s would become %s", m.Pattern, m.Model)
+		if as := m.renamed(); as != "" {
+			d.problem(k, "name one model here, or leave `model:` out so that each keeps its name", "every model that matches %s would become %s", m.Pattern, as)
+		}
+		if m.Upstream != "" && len(m.Pool) > 0 {
+			d.problem(k, "keep `upstreams`, with all of them in it", "%s has both upstream and upstreams", what)
 		}
 		if m.MaxOutputTokens > 0 && m.DefaultOutputTokens > m.MaxOutputTokens {
 			d.problem(k, "lower default_output_tokens, or raise max_output_tokens", "%s's default_output_tokens is more than its max_output_tokens", what)

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -89,7 +90,9 @@ func (c *Config) priced(names []string) ([]cost.Model, error) {
 		all = nil
 		for _, o := range c.offers(catalog) {
 			o.facts.Name = o.name
-			all = append(all, o.facts)
+			if !slices.ContainsFunc(all, func(m cost.Model) bool { return m.Name == o.name && reflect.DeepEqual(m.Price, o.facts.Price) }) { // at another upstream
+				all = append(all, o.facts)
+			}
 		}
 	}
 	if len(names) == 0 {

@@ -84,9 +84,11 @@ func (r *reconciling) rename(s string) error {
 
 // renamesOfConfig takes the names that the configuration has for models of the upstream, where -model says nothing else.
 func (r *reconciling) renamesOfConfig() {
-	for _, m := range r.config.Models {
-		if _, said := r.options.Renames[m.Pattern]; m.Model != "" && !said && (m.Upstream == "" || r.upstream == "" || m.Upstream == r.upstream) {
-			r.options.Renames[m.Pattern] = m.Model
+	for _, model := range r.config.Models {
+		for _, m := range model.places() {
+			if _, said := r.options.Renames[m.Pattern]; m.Model != "" && !said && (m.Upstream == "" || r.upstream == "" || m.Upstream == r.upstream) {
+				r.options.Renames[m.Pattern] = m.Model
+			}
 		}
 	}
 }

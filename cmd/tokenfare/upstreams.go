@@ -26,6 +26,7 @@ func (c *Config) decodeUpstreams(d *decoder, n *yaml.Node) {
 			{"service_tier", func(v *yaml.Node) {
 				u.Tier = cost.ParseTier(d.choice(v, what+"'s service_tier", "default", "flex", "priority"))
 			}},
+			{"headers", func(v *yaml.Node) { u.Forward, u.Set = d.headers(v, what+"'s headers") }},
 			{"limits", func(v *yaml.Node) { u.Limits, _, _ = d.limits(v, "the limits of "+what) }},
 		})
 		if u.URL == "" && len(d.out.list) == before {

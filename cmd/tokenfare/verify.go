@@ -69,7 +69,9 @@ func (c *Config) verifyModels(out *problems) {
 	}
 	for i := range c.Models {
 		m := &c.Models[i]
+		m.verifyPool(names, out)
 		switch {
+		case len(m.Pool) > 0:
 		case m.Upstream == "" && len(names) == 1:
 			m.Upstream = names[0]
 		case m.Upstream == "":

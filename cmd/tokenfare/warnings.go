@@ -188,7 +188,10 @@ func (c *Config) tooSmall(offers []offer) []string {
 				if need <= l.Capacity() {
 					continue
 				}
-				if others++; need > short {
+				if i == 0 || usable[i].name != usable[i-1].name { // else it is the same at another upstream
+					others++
+				}
+				if need > short {
 					worst, short = &usable[i], need
 				}
 			}
