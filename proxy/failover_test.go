@@ -62,7 +62,9 @@ func (tw *twins) want(one, two int) {
 	}
 }
 
-func errorBody(message string) string { return `{"error":{"message":"` + message + `","type":"t","param":null,"code":"c"}}` }
+func errorBody(message string) string {
+	return `{"error":{"message":"` + message + `","type":"t","param":null,"code":"c"}}`
+}
 
 // TestAnotherUpstreamIsAskedWhereOneTookNothing: the caller notices nothing, pays once, and the other gets the body as it wants it.
 func TestAnotherUpstreamIsAskedWhereOneTookNothing(t *testing.T) {

@@ -35,7 +35,7 @@ func (s *Server) forward(x *exchange, w http.ResponseWriter, r *http.Request) er
 		if err != nil {
 			return err
 		}
-		defer resp.Body.Close() //nolint:errcheck // what there is to say, its reader was told
+		defer resp.Body.Close()
 		x.relay(w, resp)
 		return nil
 	}
@@ -54,7 +54,7 @@ func (x *exchange) ask(r *http.Request) (*http.Response, error) {
 		x.written = true
 		x.tell(resp.StatusCode, resp.Header)
 		if err = x.receive(resp); err != nil {
-			resp.Body.Close() //nolint:errcheck // its reader was told
+			resp.Body.Close()
 		}
 	} else if r.Context().Err() == nil {
 		x.tell(0, nil)
@@ -117,8 +117,7 @@ var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
 // upstreamFailed says in OpenAI's shape why there is no answer. Addresses and causes stay in the log.
 func (x *exchange) upstreamFailed(err error) error {
 	x.cut = err
-	var unanswered *upstream.Error
-	if errors.As(err, &unanswered) {
+	if unanswered, ok := errors.AsType[*upstream.Error](err); ok {
 		x.written = unanswered.Written
 	}
 	var known *wire.Error

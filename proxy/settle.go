@@ -111,6 +111,8 @@ func (x *exchange) close() {
 }
 
 // end is the one place where an exchange ends. The first call settles; later ones change nothing.
+//
+//nolint:contextcheck // settling has a time of its own: that of the call may be over
 func (x *exchange) end(why cause) {
 	if x.ended {
 		return
@@ -118,15 +120,7 @@ func (x *exchange) end(why cause) {
 	x.ended = true
 	// Should judging panic, the whole reservation is charged, and the panic goes on its way.
 	x.outcome = x.charged("broken", chargeReserved, wire.Report{})
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
-		defer cancel()
-		if err := x.settle(ctx); err != nil {
-			x.server.metrics.settleFailed.Inc()
-			x.server.options.Log.Error("settle", "key", x.caller.name, "error", err)
-		}
-		x.own()
-	}()
+	defer x.squareUp() // whatever the call's own context says
 	var report wire.Report
 	if x.answer != nil {
 		report = x.answer.Report()
@@ -136,6 +130,17 @@ func (x *exchange) end(why cause) {
 	}
 	x.outcome = x.judge(why, report)
 	x.learn()
+}
+
+// squareUp settles what the exchange holds, and records whose it is what the provider has stored.
+func (x *exchange) squareUp() {
+	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
+	defer cancel()
+	if err := x.settle(ctx); err != nil {
+		x.server.metrics.settleFailed.Inc()
+		x.server.options.Log.Error("settle", "key", x.caller.name, "error", err)
+	}
+	x.own()
 }
 
 // judge looks the ending up and works out what it is charged.

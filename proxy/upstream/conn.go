@@ -49,7 +49,7 @@ func newConn(raw net.Conn) *conn {
 }
 
 // abort closes the connection: who reads from it or writes to it gets an error at once.
-func (c *conn) abort() { c.Conn.Close() } //nolint:errcheck // whatever it says, it is of no more use
+func (c *conn) abort() { c.Conn.Close() }
 
 // bounded is what a conn's buffer reads from.
 type bounded conn
@@ -92,7 +92,7 @@ func (c *conn) send(r *http.Request) error {
 		}
 	}
 	if r.Body != nil {
-		r.Body.Close() //nolint:errcheck // it is in memory
+		r.Body.Close()
 	}
 	c.sent = err == nil
 	return err

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -36,9 +37,7 @@ func (u *Upstream) Header(from http.Header, media string) http.Header {
 	if h["User-Agent"] == nil {
 		h["User-Agent"] = ourName
 	}
-	for name, v := range u.set {
-		h[name] = v
-	}
+	maps.Copy(h, u.set)
 	if u.authorization != nil {
 		h[u.auth] = u.authorization
 	}

@@ -145,8 +145,9 @@ func (a *answer) Read(p []byte) (int, error) {
 	if err == nil {
 		return n, nil
 	}
-	a.finish(err == io.EOF)
-	if cause := context.Cause(a.ctx); cause != nil && err != io.EOF {
+	whole := errors.Is(err, io.EOF)
+	a.finish(whole)
+	if cause := context.Cause(a.ctx); cause != nil && !whole {
 		err = cause
 	}
 	return n, err

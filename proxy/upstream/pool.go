@@ -53,8 +53,8 @@ func Order(pool []Member, sticky string) []int {
 // distance is exponentially distributed over the names of upstreams, the same for the same two names everywhere.
 func distance(name, sticky string) float64 {
 	h := fnv.New64a()
-	io.WriteString(h, name)   //nolint:errcheck // it never fails
-	h.Write([]byte{0})        //nolint:errcheck // nor does this
+	io.WriteString(h, name) //nolint:errcheck // it never fails
+	h.Write([]byte{0})
 	io.WriteString(h, sticky) //nolint:errcheck // nor this
 	x := h.Sum64()            // whose high bits hang too little on the last bytes: splitmix64's finish spreads them
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
