@@ -102,7 +102,7 @@ func TestRecall(t *testing.T) {
 	if n := len(r.newest); n != 2*3 {
 		t.Errorf("%d strings are remembered, want the three long ones under both encodings", n)
 	}
-	key := recallKey{r.hash(long), enc}
+	key := r.hash(long, enc)
 	if _, ok := r.find(key); !ok {
 		t.Error("a long string is not remembered")
 	}
@@ -110,17 +110,24 @@ func TestRecall(t *testing.T) {
 	if got := counted(t, r, enc, long); got != 7 {
 		t.Errorf("counted again: %d", got)
 	}
-	if newRecall().hash(long) == r.hash(long) {
+	if newRecall().hash(long, enc) == r.hash(long, enc) {
 		t.Error("two processes hash alike")
+	}
+	nonces := map[[12]byte]bool{}
+	for _, name := range bpe.Names() {
+		nonces[[12]byte(append([]byte(name), make([]byte, 12)...))] = true
+	}
+	if len(nonces) < len(bpe.Names()) {
+		t.Error("two encodings have the same beginning, by which they are told apart")
 	}
 }
 
 func TestRecallIsBoundedAndKeepsWhatIsUsed(t *testing.T) {
 	r, enc := newRecall(), encodingOf(t, "o200k_base")
-	used := recallKey{r.hash("used"), enc}
+	used := r.hash("used", enc)
 	r.keep(used, 1)
 	for i := range 5 * recallSize {
-		r.keep(recallKey{r.hash(fmt.Sprint(i)), enc}, int64(i))
+		r.keep(r.hash(fmt.Sprint(i), enc), int64(i))
 		if i%(recallSize/2) == 0 {
 			if n, ok := r.find(used); !ok || n != 1 {
 				t.Fatalf("forgotten after %d others", i)
@@ -130,7 +137,7 @@ func TestRecallIsBoundedAndKeepsWhatIsUsed(t *testing.T) {
 			t.Fatalf("%d strings", n)
 		}
 	}
-	if _, ok := r.find(recallKey{r.hash("0"), enc}); ok {
+	if _, ok := r.find(r.hash("0", enc)); ok {
 		t.Error("what was never used again is still there")
 	}
 }
@@ -183,4 +190,23 @@ func BenchmarkAgent(b *testing.B) {
 			counted(b, r, enc, message(n))
 		}
 	})
+}
+
+// BenchmarkRecallOfNew counts strings of a kilobyte that were never there before, beside the same without remembering them.
+func BenchmarkRecallOfNew(b *testing.B) {
+	enc, r := encodingOf(b, "o200k_base"), newRecall()
+	text := []byte(strings.Repeat("Budgets are charged before the call is made, and settled once the answer has ended. ", 13))
+	for name, count := range map[string]func(string) int64{
+		"remembered": func(s string) int64 { return counted(b, r, enc, s) },
+		"counted":    enc.Count,
+	} {
+		b.Run(name, func(b *testing.B) {
+			i := 0
+			for b.Loop() {
+				i++
+				copy(text, fmt.Sprint(i))
+				count(string(text))
+			}
+		})
+	}
 }

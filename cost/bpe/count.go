@@ -39,6 +39,11 @@ func (e *Encoding) CountContext(ctx context.Context, text string, most int64) (i
 
 // count counts the pieces that begin before the place until.
 func (e *Encoding) count(text string, until int, most int64, c *counting) (n int64) {
+	known, ok := e.vocab.familiar.Get().(*familiar)
+	if !ok {
+		known = new(familiar)
+	}
+	defer e.vocab.familiar.Put(known)
 	for at, looked := 0, 0; at < until && n <= most; {
 		if at-looked >= bytesBetween {
 			if looked = at; c.ended() {
@@ -46,7 +51,7 @@ func (e *Encoding) count(text string, until int, most int64, c *counting) (n int
 			}
 		}
 		end := e.split(text, at)
-		n += int64(e.vocab.piece(text[at:], end-at, c))
+		n += int64(e.vocab.piece(text[at:], end-at, known, c))
 		at = end
 	}
 	return n

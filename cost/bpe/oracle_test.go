@@ -85,7 +85,7 @@ func TestMergeAgainstTheOracle(t *testing.T) {
 				}
 				s := strings.ToValidUTF8(b.String(), "?")
 				want := want(s)
-				if got := v.piece(s, len(s), &c); got != want {
+				if got := v.strange(s, len(s), &c); got != want {
 					t.Fatalf("%d tokens in %q, want %d", got, s, want)
 				}
 				// With next to no memory, it has to leave tokens behind, and sometimes one too many.

@@ -2,7 +2,22 @@ package bpe
 
 // piece returns the number of tokens of the first n bytes of s, which the
 // pattern keeps together.
-func (v *vocab) piece(s string, n int, c *counting) int {
+func (v *vocab) piece(s string, n int, known *familiar, c *counting) int {
+	if n < leastFamiliar || n > mostFamiliar {
+		return v.strange(s, n, c)
+	}
+	p, place := familiarOf(s, n)
+	there := &known[place]
+	if count := there.count(p); count > 0 {
+		return count
+	}
+	count := v.strange(s, n, c)
+	*there = familiarPiece{p.first, p.rest | uint64(count)<<familiarCount}
+	return count
+}
+
+// strange is piece for one that is not familiar.
+func (v *vocab) strange(s string, n int, c *counting) int {
 	switch { // most pieces are short, and most of these are tokens
 	case n == 1:
 		return 1

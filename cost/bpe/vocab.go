@@ -23,6 +23,7 @@ type vocab struct {
 	pairs  hashTable[uint32]    // tokens by their halves; 0, a single byte, is a free slot
 
 	memories sync.Pool // for long pieces
+	familiar sync.Pool // of pieces that were there of late
 }
 
 // made says what a token is made of: its left half, its right half, the longest

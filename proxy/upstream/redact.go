@@ -16,12 +16,12 @@ func (u *Upstream) RedactErrors(body io.ReadCloser, isError func(event []byte) b
 	if len(u.key) < shortestKey {
 		return body, false
 	}
-	return &redacted{ReadCloser: body, key: []byte(u.key), redact: u.Redact, isError: isError}, true
+	return &redacted{ReadCloser: body, key: newKeySearch(u.key), redact: u.Redact, isError: isError}, true
 }
 
 type redacted struct {
 	io.ReadCloser
-	key     []byte
+	key     keySearch
 	redact  func([]byte) []byte
 	isError func(event []byte) bool
 
@@ -39,7 +39,7 @@ func (r *redacted) Read(p []byte) (int, error) {
 	for len(r.out) == 0 && r.err == nil {
 		n, err := r.ReadCloser.Read(p)
 		piece := p[:n]
-		if r.passed == len(r.event) && !bytes.Contains(piece, r.key) && err == nil && beginningAt(piece, r.key) == n {
+		if r.passed == len(r.event) && err == nil && r.key.at(piece) == n {
 			r.keep(piece)
 			return n, nil
 		}
@@ -81,10 +81,7 @@ func (r *redacted) sift(piece []byte) {
 		r.finish() // nothing more of it comes
 		return
 	}
-	hold := bytes.Index(r.event[r.passed:], r.key)
-	if hold < 0 {
-		hold = beginningAt(r.event[r.passed:], r.key)
-	}
+	hold := r.key.at(r.event[r.passed:])
 	r.out = append(r.out, r.event[r.passed:r.passed+hold]...)
 	r.passed += hold
 	r.forget()
@@ -93,7 +90,7 @@ func (r *redacted) sift(piece []byte) {
 // finish passes the rest of an event that has ended.
 func (r *redacted) finish() {
 	rest := r.event[r.passed:]
-	if bytes.Contains(rest, r.key) && !r.odd && r.isError(r.event) {
+	if !r.odd && len(rest) > 0 && r.key.in(rest) && r.isError(r.event) {
 		rest = r.redact(rest)
 	}
 	r.out = append(r.out, rest...)
@@ -106,53 +103,6 @@ func (r *redacted) forget() {
 		return
 	}
 	r.out = append(r.out, r.event[r.passed:]...)
-	r.event = bytes.Clone(r.event[len(r.event)-len(ends[0])+1:])
+	r.event = bytes.Clone(r.event[len(r.event)-longestEnd+1:])
 	r.passed, r.odd = len(r.event), true
-}
-
-// beginningAt is where the end of b may be the beginning of key; the length of b, if it is not.
-func beginningAt(b, key []byte) int {
-	for i := max(0, len(b)-len(key)+1); i < len(b); i++ {
-		if bytes.HasPrefix(key, b[i:]) {
-			return i
-		}
-	}
-	return len(b)
-}
-
-// ends are what events end with, the longest first (WHATWG HTML, section 9.2.6).
-var ends = [...]string{"\r\n\r\n", "\n\n", "\r\r"}
-
-// firstEnd is where the first event ends in a piece that goes on where before ended; -1: nowhere.
-func firstEnd(before, piece []byte) int {
-	first := seam(before, piece)
-	for _, end := range ends {
-		if i := bytes.Index(piece, []byte(end)); i >= 0 && (first < 0 || i+len(end) < first) {
-			first = i + len(end)
-		}
-	}
-	return first
-}
-
-// lastEnd is where the last event ends in such a piece; -1: nowhere.
-func lastEnd(before, piece []byte) int {
-	last := seam(before, piece)
-	for _, end := range ends {
-		if i := bytes.LastIndex(piece, []byte(end)); i >= 0 {
-			last = max(last, i+len(end))
-		}
-	}
-	return last
-}
-
-// seam is where an event ends in a piece, whose end began before it; -1: nowhere.
-func seam(before, piece []byte) int {
-	for _, end := range ends {
-		for n := 1; n < len(end); n++ {
-			if bytes.HasSuffix(before, []byte(end[:n])) && bytes.HasPrefix(piece, []byte(end[n:])) {
-				return len(end) - n
-			}
-		}
-	}
-	return -1
 }

@@ -15,13 +15,18 @@ import (
 
 const streamKey = "sk-sk-secret"
 
-func redacting(t testing.TB, body io.Reader) io.ReadCloser {
+func upstreamWith(t testing.TB, key string) *upstream.Upstream {
 	t.Helper()
-	u, err := upstream.New(upstream.Options{Name: "up", URL: "https://host/v1", Key: streamKey})
+	u, err := upstream.New(upstream.Options{Name: "up", URL: "https://host/v1", Key: key})
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream, looks := u.RedactErrors(io.NopCloser(body), func(event []byte) bool { return bytes.Contains(event, []byte("error")) })
+	return u
+}
+
+func redacting(t testing.TB, body io.Reader) io.ReadCloser {
+	t.Helper()
+	stream, looks := upstreamWith(t, streamKey).RedactErrors(io.NopCloser(body), func(event []byte) bool { return bytes.Contains(event, []byte("error")) })
 	if !looks {
 		t.Error("the key is not looked for")
 	}

@@ -69,6 +69,7 @@ type Answer struct {
 	gzip      *gzipCopy // nil: the body is not compressed
 	scan      scanner
 	sse       sse
+	known     recall // of a stream
 	usage     usageSum
 	tier      cost.Tier
 	err       error // what ended reading, io.EOF included
@@ -83,7 +84,8 @@ type Answer struct {
 	unpaid         bool // there is text that is not known to be paid for
 	owed           bool // buf[ready:at] waits until it is
 	torn           bool // part of the event being read has passed
-	noted          bool // buf[ready:at] is an event that is to be noted when it passes
+	noted          bool // buf[ready:at] is an event that is to be noted when it passes...
+	recalled       bool // ...and it is like the one remembered
 	ended          bool // by the budget, and not by the upstream
 	seen           seen // what an ending of ours goes by
 }
@@ -175,10 +177,15 @@ func (a *Answer) look(b []byte) {
 		return
 	}
 	for len(b) > 0 {
-		n, what := a.sse.next(b)
-		if b = b[n:]; what == eventEnd {
-			a.endEvent()
+		n := a.again(b)
+		if n == 0 {
+			var what signal
+			if n, what = a.sse.next(b); what == eventEnd {
+				a.learn(b[:n])
+				a.endEvent()
+			}
 		}
+		b = b[n:]
 	}
 }
 

@@ -19,29 +19,66 @@ func typicalStream(n int) string {
 	return b.String()
 }
 
-// BenchmarkAnswer relays a stream of 200 events, one event a read, as they come from a provider.
+// responseStream is what OpenAI sends for n tokens of a response.
+func responseStream(n int) string {
+	var b strings.Builder
+	number := 0
+	event := func(kind, format string, args ...any) {
+		fmt.Fprintf(&b, "event: %[1]s\ndata: {\"type\":\"%[1]s\",\"sequence_number\":%[2]d,%[3]s}\n\n", kind, number, fmt.Sprintf(format, args...))
+		number++
+	}
+	const head = `"response":{"id":"resp_68f1c2","object":"response","created_at":1763700000,"status":%q,"model":"gpt-5-mini-2025-08-07","output":[]%s}`
+	const place = `"item_id":"msg_68f1c2","output_index":0,"content_index":0`
+	event("response.created", head, "in_progress", "")
+	event("response.output_item.added", `"output_index":0,"item":{"id":"msg_68f1c2","type":"message","status":"in_progress","content":[],"role":"assistant"}`)
+	event("response.content_part.added", place+`,"part":{"type":"output_text","annotations":[],"logprobs":[],"text":""}`)
+	for i := range n {
+		event("response.output_text.delta", place+`,"delta":" token%d","logprobs":[],"obfuscation":"%s"`, i, "a1B2c3D4"[i%8:])
+	}
+	event("response.completed", head, "completed", `,"usage":{"input_tokens":10,"output_tokens":200,"total_tokens":210}`)
+	return b.String()
+}
+
+// BenchmarkAnswer relays a stream of 200 events in the ways it may pass: as it comes, with its usage withheld, and paid for besides;
+// one event a read, as they come from a provider, and in pieces as a busy connection gives them.
 func BenchmarkAnswer(b *testing.B) {
 	const events = 200
-	stream := []byte(typicalStream(events))
-	for _, o := range []AnswerOptions{{Stream: true}, {Stream: true, Withhold: true}} {
-		b.Run(fmt.Sprintf("withhold=%v", o.Withhold), func(b *testing.B) {
-			o.Count = countWords
-			b.SetBytes(int64(len(stream)))
-			b.ReportAllocs()
-			p := make([]byte, 32<<10)
-			for b.Loop() {
-				a := NewAnswer(&perEvent{rest: stream}, o)
-				for {
-					if _, err := a.Read(p); err != nil {
-						break
+	chat, response := []byte(typicalStream(events)), []byte(responseStream(events))
+	for _, way := range []struct {
+		name   string
+		stream []byte
+		o      AnswerOptions
+	}{
+		{"chat/plain", chat, AnswerOptions{Stream: true}},
+		{"chat/withheld", chat, AnswerOptions{Stream: true, Withhold: true}},
+		{"chat/paid", chat, AnswerOptions{Stream: true, Withhold: true, Cover: func(bool) (bool, error) { return true, nil }}},
+		{"response/plain", response, AnswerOptions{Endpoint: Responses, Stream: true}},
+		{"response/paid", response, AnswerOptions{Endpoint: Responses, Stream: true, Cover: func(bool) (bool, error) { return true, nil }}},
+	} {
+		for pace, body := range map[string]func() io.ReadCloser{
+			"events": func() io.ReadCloser { return &perEvent{rest: way.stream} },
+			"pieces": func() io.ReadCloser { return &perPiece{rest: way.stream} },
+		} {
+			b.Run(way.name+"/"+pace, func(b *testing.B) {
+				o := way.o
+				o.Count = countWords
+				b.SetBytes(int64(len(way.stream)))
+				b.ReportAllocs()
+				p := make([]byte, 32<<10)
+				for b.Loop() {
+					a := NewAnswer(body(), o)
+					for {
+						if _, err := a.Read(p); err != nil {
+							break
+						}
+					}
+					if r := a.Report(); !r.Reported || !r.Complete || r.Counted != 0 {
+						b.Fatalf("%+v", r)
 					}
 				}
-				if r := a.Report(); !r.Reported || !r.Complete || r.Counted != 0 {
-					b.Fatalf("%+v", r)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/events, "ns/event")
-		})
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/events, "ns/event")
+			})
+		}
 	}
 }
 
@@ -80,3 +117,17 @@ func (e *perEvent) Read(p []byte) (int, error) {
 }
 
 func (e *perEvent) Close() error { return nil }
+
+// perPiece returns pieces that end anywhere.
+type perPiece struct{ rest []byte }
+
+func (e *perPiece) Read(p []byte) (int, error) {
+	if len(e.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), 5_000)], e.rest)
+	e.rest = e.rest[n:]
+	return n, nil
+}
+
+func (e *perPiece) Close() error { return nil }

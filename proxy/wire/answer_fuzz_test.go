@@ -8,7 +8,6 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 )
 
 // cutter returns pieces whose lengths the pattern says.
@@ -25,33 +24,6 @@ func (c *cutter) Read(p []byte) (int, error) {
 	n := copy(p[:min(len(p), 1+int(c.pattern>>60))], c.b)
 	c.b = c.b[n:]
 	return n, nil
-}
-
-// TestAnswerRecallsWhatEventsHaveInCommon compares streams read in one piece, where the scanner jumps over what it has
-// seen before, with the same read byte by byte, where it cannot.
-func TestAnswerRecallsWhatEventsHaveInCommon(t *testing.T) {
-	events := []string{
-		helloEvent, worldEvent, usageEvent, firstEvent, doneEvent,
-		`data: {"choices":[{"delta":{"content":"a b"}}],"usage":{"prompt_tokens":3,"completion_tokens":1,"x":"y"},"pad":"1"}` + "\n\n",
-		`data: {"choices":[{"delta":{"content":"a b"}}],"usage":{"prompt_tokens":3,"completion_tokens":2,"x":"y"},"pad":"22"}` + "\n\n",
-		`data: {"usage":{"prompt_tokens":5,"x":"y"},"choices":[{"delta":{"content":"a"}},{"delta":{"content":" b"}}],"pad":"333"}` + "\n\n",
-		`data: {"usage":{"prompt_tokens":5,"x":"y"},"choices":[{"delta":{"content":" c"}},{"delta":{"content":" d e"}}],"pad":""}` + "\n\n",
-		`data: {"choices":[{"delta":{"content":"a"}},{"delta":{"content":" b"},"x":"y"}],"error":"z"}` + "\n\n",
-		`data: {"choices":[{"delta":{"content":"a"}}],"usage":{"x":"y","prompt_tokens":7}}` + "\n\n",
-		`data: {"choices":[{"delta":{"content":"b"}}],"usage":{"x":"y","prompt_tokens":8}}` + "\n\n",
-		`data: {"choices":[{"delta":{"content":"` + "\n\n", `data: {"choices":[{"delta":{"content":" x"` + "\n\n",
-		`data: {"choices":[{"delta":{"content":"\ud800"}}]} x` + "\n\n", `data: {"choices":[{"delta":{"content":" x"}}]}` + "\n\n",
-	}
-	rapid.Check(t, func(rt *rapid.T) {
-		stream := strings.Join(rapid.SliceOf(rapid.SampledFrom(events)).Draw(rt, "events"), "")
-		for _, o := range []AnswerOptions{{Stream: true}, {Stream: true, Withhold: true}} {
-			out, report := relay(t, o, strings.NewReader(stream))
-			slowly, want := relay(t, o, iotest.OneByteReader(strings.NewReader(stream)))
-			if out != slowly || !cmp.Equal(report, want) {
-				rt.Fatalf("%+v: in one piece %q, %+v\nbyte by byte %q, %+v", o, out, report, slowly, want)
-			}
-		}
-	})
 }
 
 // FuzzAnswer: however the bytes are cut, the output and the report are the same, and what is not withheld is the input.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -58,6 +59,49 @@ func run(b []byte, x, y byte) int {
 		i++
 	}
 	return i
+}
+
+// plainRun is the number of bytes before the first that does not stand for itself in a string: a quote, a backslash or a control
+// character.
+func plainRun(b []byte) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		word := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := word^ones*'"', word^ones*'\\'
+		if odd := ((quote-ones)&^quote | (slash-ones)&^slash | (word-ones*' ')&^word) & tops; odd != 0 { // as in run
+			return i + bits.TrailingZeros64(odd)/8
+		}
+	}
+	for i < len(b) && b[i] != '"' && b[i] != '\\' && b[i] >= ' ' {
+		i++
+	}
+	return i
+}
+
+// quotedLength is how much of b, which begins behind a quote, comes before the quote that ends the string, and whether there are
+// escapes in it. It ends before what JSON has no place for, too.
+func quotedLength(b []byte) (n int, escaped bool) {
+	for {
+		n += plainRun(b[n:])
+		rest := b[n:]
+		switch {
+		case len(rest) < 2 || rest[0] != '\\':
+			return n, escaped
+		case strings.IndexByte(`"\/bfnrt`, rest[1]) >= 0:
+			n += 2
+		case rest[1] == 'u' && len(rest) >= 6 && isHex(rest[2]) && isHex(rest[3]) && isHex(rest[4]) && isHex(rest[5]):
+			n += 6
+		default:
+			return n, escaped
+		}
+		escaped = true
+	}
+}
+
+func isHex(c byte) bool {
+	_, ok := hexDigit(c)
+	return ok
 }
 
 // escape decodes the escapes of a JSON string, byte by byte. A lone surrogate becomes U+FFFD, and an escape that JSON

@@ -136,10 +136,7 @@ func (s *seen) response() []member {
 		}
 	}
 	// Cut off: what comes before it is short, and it is found by its name.
-	if values := valuesOf(data, `"response"`); len(values) > 0 {
-		return membersOf(values[0])
-	}
-	return nil
+	return membersOf(valueBehind(data, `"response"`))
 }
 
 // member is one of an object, its value in JSON.

@@ -66,52 +66,64 @@ var pieceKinds = map[string]pieceKind{
 	"response.code_interpreter_call_code": {"", "code_interpreter_call", "code"},
 }
 
+// outputEvent is an event of a response that is about one of its items.
+type outputEvent struct {
+	Type    string
+	Place   *int64 `json:"output_index"`
+	Content int64  `json:"content_index"`
+	Summary int64  `json:"summary_index"`
+	Item    json.RawMessage
+	Part    json.RawMessage
+	Note    json.RawMessage `json:"annotation"`
+	Delta   string
+	said    []byte // that
+}
+
+// readOutputEvent reads an event. One that is about no item has no place; one that cannot be read is not ok, and has none either.
+func readOutputEvent(b []byte) (e outputEvent, ok bool) {
+	if bytes.Contains(b, []byte(`"output_index"`)) && json.Unmarshal(eventData(b), &e) != nil {
+		return outputEvent{}, false
+	}
+	e.said = []byte(e.Delta)
+	return e, true
+}
+
+// isPiece reports whether it says nothing but a piece of text.
+func (e *outputEvent) isPiece() bool { return len(e.Item) == 0 && len(e.Part) == 0 && len(e.Note) == 0 }
+
 // event takes over what an event says that has passed.
-func (o *outputs) event(b []byte) {
-	if !bytes.Contains(b, []byte(`"output_index"`)) {
+func (o *outputs) event(e *outputEvent) {
+	if e.Place == nil {
 		return
 	}
-	var said struct {
-		Type    string
-		Place   *int64 `json:"output_index"`
-		Content int64  `json:"content_index"`
-		Summary int64  `json:"summary_index"`
-		Item    json.RawMessage
-		Part    json.RawMessage
-		Note    json.RawMessage `json:"annotation"`
-		Delta   string
-	}
-	if json.Unmarshal(eventData(b), &said) != nil || said.Place == nil {
-		return
-	}
-	switch said.Type {
+	switch e.Type {
 	case "response.output_item.added", "response.output_item.done":
-		o.item(*said.Place, membersOf(said.Item), len(said.Item), strings.HasSuffix(said.Type, ".done"))
+		o.item(*e.Place, membersOf(e.Item), len(e.Item), strings.HasSuffix(e.Type, ".done"))
 		return
 	}
-	item := o.items[*said.Place]
+	item := o.items[*e.Place]
 	if item == nil || item.done || item.bare {
 		return
 	}
-	switch said.Type {
+	switch e.Type {
 	case "response.content_part.added", "response.content_part.done":
-		o.part(item, partPlace{"content", said.Content}, said.Part, strings.HasSuffix(said.Type, ".done"))
+		o.part(item, partPlace{"content", e.Content}, e.Part, strings.HasSuffix(e.Type, ".done"))
 	case "response.reasoning_summary_part.added", "response.reasoning_summary_part.done":
-		o.part(item, partPlace{"summary", said.Summary}, said.Part, strings.HasSuffix(said.Type, ".done"))
+		o.part(item, partPlace{"summary", e.Summary}, e.Part, strings.HasSuffix(e.Type, ".done"))
 	case "response.output_text.annotation.added":
-		if part := item.parts[partPlace{"content", said.Content}]; part != nil && len(said.Note) > 0 && o.grow(item, len(said.Note)+leastKept) {
-			part.annotations = append(part.annotations, said.Note)
+		if part := item.parts[partPlace{"content", e.Content}]; part != nil && len(e.Note) > 0 && o.grow(item, len(e.Note)+leastKept) {
+			part.annotations = append(part.annotations, e.Note)
 		}
 	default:
-		kind, known := pieceKinds[strings.TrimSuffix(strings.TrimSuffix(said.Type, ".delta"), ".done")]
-		if !known || !o.grow(item, len(said.Delta)) {
+		kind, known := pieceKinds[strings.TrimSuffix(strings.TrimSuffix(e.Type, ".delta"), ".done")]
+		if !known || !o.grow(item, len(e.said)) {
 			return
 		}
 		text, whole := &item.said, &item.hasSaid
 		if kind.list != "" {
-			place := partPlace{kind.list, said.Content}
+			place := partPlace{kind.list, e.Content}
 			if kind.list == "summary" {
-				place.index = said.Summary
+				place.index = e.Summary
 			}
 			part := item.parts[place]
 			if part == nil {
@@ -119,8 +131,8 @@ func (o *outputs) event(b []byte) {
 			}
 			text, whole = &part.said, &part.hasSaid
 		}
-		*text = append(*text, said.Delta...)
-		*whole = *whole || strings.HasSuffix(said.Type, ".done")
+		*text = append(*text, e.said...)
+		*whole = *whole || strings.HasSuffix(e.Type, ".done")
 	}
 }
 

@@ -61,13 +61,19 @@ func (a *Answer) more() {
 // paid for first.
 func (a *Answer) sift() {
 	for a.at < len(a.buf) && !a.owed {
+		if n := a.again(a.buf[a.at:]); n > 0 {
+			a.at += n
+			a.dropped = false
+			a.pass()
+			continue
+		}
 		n, what := a.sse.next(a.buf[a.at:])
 		a.at += n
 		tooLong := a.passing || a.at-a.ready > a.mayHold()
 		switch {
 		case what == eventEnd:
 			a.dropped = a.withhold && !tooLong && a.scan.onlyUsage()
-			a.endOwnEvent()
+			a.endOwnEvent(n)
 		case what != lateLF:
 			a.dropped = false
 		}
@@ -90,8 +96,8 @@ func (a *Answer) mayHold() int {
 	return maxHeld
 }
 
-// endOwnEvent takes over what the event said whose last byte is the one before at.
-func (a *Answer) endOwnEvent() {
+// endOwnEvent takes over what the event said whose last n bytes are those before at.
+func (a *Answer) endOwnEvent(n int) {
 	if a.cover != nil {
 		a.scan.takeItem()
 		a.unpaid = a.unpaid || a.text.fresh
@@ -100,6 +106,7 @@ func (a *Answer) endOwnEvent() {
 			a.noted = true
 		}
 	}
+	a.learn(a.buf[a.at-n : a.at])
 	a.endEvent()
 }
 
@@ -133,9 +140,13 @@ func (a *Answer) pay() {
 
 // let passes everything up to at.
 func (a *Answer) let() {
-	if a.noted && a.at > a.ready {
+	switch {
+	case a.at == a.ready || !a.noted:
+	case a.recalled:
+		a.seen.passedAgain(&a.known)
+	default:
 		a.seen.passed(a.buf[a.ready:a.at])
 	}
-	a.ready, a.unpaid, a.noted = a.at, false, false
+	a.ready, a.unpaid, a.noted, a.recalled = a.at, false, false, false
 	a.torn = a.sse.inEvent
 }

@@ -106,6 +106,8 @@ func (is *reading) member(name []byte, base int) topMember {
 		return itemMember
 	case is.finished != "" && string(name) == "output_index":
 		return indexMember
+	case is.finished != "" && string(name) == "sequence_number":
+		return numberMember
 	}
 	return otherMember
 }

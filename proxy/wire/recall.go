@@ -1,100 +1,157 @@
 package wire
 
-import "bytes"
-
-// The events of a stream are nearly the same bytes again and again: everything up to the first text (the id, the model,
-// the names) and most of what is behind it. recall remembers what these two stretches did to the scanner, so that it can
-// jump over them: a comparison of 200 bytes costs a fiftieth of reading them. What the scanner finds is the same with
-// and without it, since its state depends on the bytes alone and nothing is handed on from inside the stretches.
-type recall struct {
-	before  stretch // from the start of the value into the first text
-	between stretch // from the end of the first text, in a value that began with before
-}
-
-// A stretch is some bytes and the state they lead to.
-type stretch struct {
-	bytes []byte
-	after scanState
-}
-
-// maxStretch bounds what is remembered.
-const maxStretch = 2 << 10
-
-// recalled says where the value being read stands with regard to what is remembered.
-type recalled uint8
-
-const (
-	notRecalled recalled = iota // the value did not begin with the stretch before
-	inFirstText                 // it did, and its first text is being read
-	pastFirstText
+import (
+	"bytes"
+	"slices"
+	"unicode/utf8"
 )
 
-// A lesson is what may be learned from a piece.
-type lesson struct {
-	skip    int       // how much of the piece was recalled
-	fresh   bool      // the piece is the beginning of a value not recalled
-	textEnd int       // where the first text ended in this piece, if what follows is to be learned; else 0
-	end     int       // up to where it may be learned
-	after   scanState // the state there
+// The events of a stream are nearly the same bytes again and again. recall remembers the last one that said nothing but a text, and
+// where in it are the bytes that differ from event to event. One that is the same but for these does the same, so nothing of it need
+// be read but its text: comparing costs a tenth of reading. What is found is the same with and without it, so what may be read
+// differently by others (a broken escape, a number that is none) is not taken to be alike.
+type recall struct {
+	event  []byte
+	gaps   [3]gap // in their order
+	many   int    // of gaps
+	output outputEvent
+
+	// What was in the gaps of the event that was found to be alike last.
+	text   []byte // decoded; good until the next look
+	number int64  // -1: there is none
+	buffer []byte // for texts with escapes
 }
 
-// begin recalls the beginning of a value, if the piece is one.
-func (s *scanner) begin(b []byte) (l lesson) {
-	if s.phase != wantValue || s.depth > 0 {
-		return l
+// A gap is where events differ.
+type gap struct {
+	span
+	kind gapKind
+}
+
+type gapKind uint8
+
+const (
+	textGap   gapKind = iota // what the model said, between the quotes
+	padGap                   // a string that means nothing to us, between the quotes
+	numberGap                // the number of the event
+)
+
+// maxRecalled bounds what is remembered, in bytes.
+const maxRecalled = 4 << 10
+
+// marks are where in its first piece a value has what differs.
+type marks struct{ text, pad, number span }
+
+// again reads an event that is like the one before, if b begins with such, and returns its length; else 0.
+func (a *Answer) again(b []byte) int {
+	if !a.sse.fresh() {
+		return 0
 	}
-	if known := &s.known.before; len(known.bytes) > 0 && bytes.HasPrefix(b, known.bytes) {
-		s.scanState = known.after
-		l.skip = len(known.bytes)
-		return l
+	n := a.known.alike(b)
+	if n == 0 {
+		return 0
 	}
-	l.fresh = true
-	return l
-}
-
-// noteString is called where a string begins that is a value.
-func (s *scanner) noteString(l *lesson, b []byte, i int) {
-	switch {
-	case l.fresh && s.kind == keepText && s.texts == 1 && i <= maxStretch:
-		s.recalled = inFirstText
-		s.known.before.keep(b[:i], s.scanState)
-		s.known.between.bytes = s.known.between.bytes[:0]
-	case l.textEnd > 0 && s.canSkip() && i-l.textEnd <= maxStretch:
-		// The last string before the end is the best place to stop: it may be padding that differs.
-		l.end, l.after = i, s.scanState
+	a.text.add(a.known.text)
+	if a.cover != nil {
+		a.unpaid = a.unpaid || a.text.fresh
+		a.seen.keepHead(b[:n], &a.scan)
+		a.noted, a.recalled = true, true
 	}
+	a.text.endEvent()
+	a.sse.afterCR = b[n-1] == '\r'
+	return n
 }
 
-// canSkip says whether what was read since the first text may be jumped over when it comes again: no other text has been
-// handed on, and no usage object is half read.
-func (s *scanner) canSkip() bool {
-	return !s.inUsage && (s.texts == 1 || s.texts == 2 && s.kind == keepText && s.phase == inString)
-}
-
-// afterFirstText is called at the end of the first text, and returns how much was recalled of what follows.
-func (s *scanner) afterFirstText(l *lesson, b []byte, i int) int {
-	s.recalled = pastFirstText
-	if known := &s.known.between; len(known.bytes) > 0 && bytes.HasPrefix(b[i:], known.bytes) {
-		s.scanState = known.after
-		return len(known.bytes)
-	}
-	l.textEnd, l.end = i, 0
-	return 0
-}
-
-// learn remembers what this piece taught about what follows the first text.
-func (s *scanner) learn(l *lesson, b []byte) {
-	if l.textEnd == 0 {
+// learn remembers an event that was just read, given what was read last of it, if that is all and others may be like it.
+func (a *Answer) learn(b []byte) {
+	if a.sse.from < 0 || a.sse.lines != 1 || len(b) > maxRecalled || !a.text.fresh || !a.scan.onlyText() {
 		return
 	}
-	if l.end == 0 && s.phase == closed && s.canSkip() && len(b)-l.textEnd <= maxStretch {
-		l.end, l.after = len(b), s.scanState
+	if a.cover != nil && (!a.noted || a.seen.unreadable || !a.seen.output.isPiece()) {
+		return
 	}
-	if l.end > 0 {
-		s.known.between.keep(b[l.textEnd:l.end], l.after)
+	a.known.keep(b, a.sse.from, a.scan.marks)
+	a.known.output = a.seen.output
+}
+
+// markString notes where a string begins that is a value.
+func (s *scanner) markString(i int) {
+	switch {
+	case s.kind == keepText:
+		s.marks.text.start = i
+	case s.kind == skipString && s.texts > 0:
+		s.marks.pad.start = i
 	}
 }
 
-func (s *stretch) keep(b []byte, after scanState) {
-	s.bytes, s.after = append(s.bytes[:0], b...), after
+// markStringEnd notes where it ends.
+func (s *scanner) markStringEnd(i int) {
+	switch {
+	case s.kind == keepText:
+		s.marks.text.end = i
+	case s.kind == skipString && s.texts > 0:
+		s.marks.pad.end = i
+	}
+}
+
+// onlyText reports whether the value was read that says one text, and nothing else that would have to be noted again.
+func (s *scanner) onlyText() bool {
+	return s.valid() && s.texts == 1 && s.marks.text.end > 0 && !s.usageObject && s.usageSeen == (usageSum{}) && !s.last && !s.reason
+}
+
+// keep remembers an event whose data stands from the byte at on.
+func (r *recall) keep(event []byte, at int, m marks) {
+	r.event = append(r.event[:0], event...)
+	r.many = 0
+	for _, g := range []gap{{m.text, textGap}, {m.pad, padGap}, {m.number, numberGap}} {
+		if g.end > 0 {
+			g.start, g.end = g.start+at, g.end+at
+			r.gaps[r.many] = g
+			r.many++
+		}
+	}
+	slices.SortFunc(r.gaps[:r.many], func(a, b gap) int { return a.start - b.start })
+}
+
+// alike returns the length of the event with which b begins, if it is the one that is remembered but for what is in the gaps; else 0.
+func (r *recall) alike(b []byte) int {
+	if r.many == 0 {
+		return 0
+	}
+	at, done := 0, 0 // in b, and in what is remembered
+	r.number = -1
+	escaped := false
+	for _, g := range r.gaps[:r.many] {
+		if !bytes.HasPrefix(b[at:], r.event[done:g.start]) {
+			return 0
+		}
+		at, done = at+g.start-done, g.end
+		n := 0
+		switch rest := b[at:]; g.kind {
+		case textGap:
+			n, escaped = quotedLength(rest)
+			if r.text = rest[:n]; !utf8.Valid(r.text) {
+				return 0
+			}
+		case padGap:
+			n = plainRun(rest)
+		case numberGap:
+			for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
+				n++
+			}
+			var ok bool
+			if r.number, ok = plainInteger(rest[:n]); !ok || n > 15 || n > 1 && rest[0] == '0' {
+				return 0
+			}
+		}
+		at += n
+	}
+	if !bytes.HasPrefix(b[at:], r.event[done:]) {
+		return 0
+	}
+	if escaped {
+		r.buffer = appendUnescaped(r.buffer[:0], r.text)
+		r.text = r.buffer
+	}
+	return at + len(r.event) - done
 }

@@ -15,7 +15,6 @@ type scanner struct {
 	served     []byte // the first model named, as far as maxModelName
 	servedRead bool
 
-	known  recall // what the events of a stream have in common
 	spoken places // of the items that have come in pieces
 }
 
@@ -45,7 +44,11 @@ type scanState struct {
 	failed       bool      // there is an error that is not null
 	last         bool      // its type says that it ends the stream
 
-	recalled recalled
+	numbered bool  // it has a number in its stream, in plain digits
+	number   int64 // that is
+	reason   bool  // it seems to say that a choice has ended
+
+	marks marks
 }
 
 // Bounds of the scanner. A value beyond them is passed on all the same, but not understood.
@@ -83,6 +86,7 @@ const (
 	typeMember
 	answerMember // the answer as it is so far
 	indexMember  // the place of an item
+	numberMember // the number of the event
 	saidMember   // what the model said, in items
 	itemMember   // an item
 )
@@ -104,13 +108,12 @@ func (s *scanner) onlyUsage() bool {
 // feed reads the next piece.
 func (s *scanner) feed(b []byte) {
 	from := 0 // where the usage object begins in this piece
-	lesson := s.begin(b)
-	for i := lesson.skip; i < len(b); {
+	for i := 0; i < len(b); {
 		switch s.phase {
 		case inString:
 			i += s.feedString(b[i:])
-			if s.recalled == inFirstText && s.phase != inString {
-				i += s.afterFirstText(&lesson, b, i)
+			if s.phase != inString && !s.isName {
+				s.markStringEnd(i - 1)
 			}
 			continue
 		case inLiteral:
@@ -118,13 +121,14 @@ func (s *scanner) feed(b []byte) {
 			for i < len(b) && byteClass[b[i]] == literalByte {
 				i++
 			}
-			if s.top == indexMember && s.depth == 1 {
-				s.indexDigits(b[begin:i])
-			}
+			s.digits(b[begin:i])
 			if i == len(b) {
 				continue
 			}
 			s.phase = afterValue
+			if s.top == numberMember && s.depth == 1 {
+				s.marks.number.end = i
+			}
 		case broken:
 			return
 		}
@@ -135,10 +139,13 @@ func (s *scanner) feed(b []byte) {
 		case quoteByte:
 			s.beginString()
 			if !s.isName {
-				s.noteString(&lesson, b, i)
+				s.markString(i)
 			}
 		case literalByte:
 			s.beginLiteral(c)
+			if s.top == numberMember && s.depth == 1 {
+				s.marks.number.start = i - 1
+			}
 		case openByte:
 			s.open(c == '{')
 			if s.depth == s.base+2 && c == '{' && s.top == usageMember {
@@ -166,7 +173,6 @@ func (s *scanner) feed(b []byte) {
 	if s.inUsage {
 		s.keepUsage(b[from:])
 	}
-	s.learn(&lesson, b)
 }
 
 // step goes on to the next phase if that is allowed.
@@ -253,12 +259,33 @@ func (s *scanner) close(object bool) {
 func (s *scanner) beginLiteral(first byte) {
 	s.beginValue(false, false, first == 'n', inLiteral)
 	s.textual = false
-	if s.top == indexMember && s.depth == 1 {
-		s.item.indexed, s.item.index = true, 0
-		s.indexDigits([]byte{first})
+	if s.depth == 1 {
+		switch s.top {
+		case indexMember:
+			s.item.indexed, s.item.index = true, 0
+		case numberMember:
+			s.numbered, s.number = true, 0
+		}
+		s.digits([]byte{first})
 	}
 	if s.depth == 0 {
 		s.phase = broken // an answer is an object
+	}
+}
+
+// digits reads on in a number that matters.
+func (s *scanner) digits(b []byte) {
+	switch {
+	case s.depth != 1:
+	case s.top == indexMember:
+		s.indexDigits(b)
+	case s.top == numberMember:
+		const most = 1e14 // of which there is one digit more
+		for _, c := range b {
+			if s.numbered = s.numbered && c >= '0' && c <= '9' && s.number < most; s.numbered {
+				s.number = s.number*10 + int64(c-'0')
+			}
+		}
 	}
 }
 

@@ -27,6 +27,8 @@ func (s *scanner) beginString() {
 		case s.textual:
 			s.kind = keepText
 			s.texts++
+		case s.top == choicesMember && string(s.name.b[:s.name.n]) == "finish_reason":
+			s.reason = true
 		case s.depth == s.base+1 && s.top == tierMember:
 			s.kind = keepTier
 			s.name.n = 0

@@ -12,6 +12,13 @@ type seen struct {
 	finished map[int64]bool // choices that have ended
 	next     int64          // the sequence number of the next event
 	outputs  outputs        // of a response
+
+	// Of the event that may pass next.
+	reason     bool        // it seems to say that a choice has ended
+	numbered   bool        // it has a sequence number
+	number     int64       // that is
+	output     outputEvent // what it says of an item of a response
+	unreadable bool        // that is not known
 }
 
 // mostHead bounds what is kept of an event, mostFinished of which choices it is kept that they have ended.
@@ -22,50 +29,46 @@ const (
 
 // event looks at an event as it was sent, of which the scanner has just read the data. Whether it passes is not known yet.
 func (s *seen) event(b []byte, data *scanner) {
-	if len(s.head) > 0 {
-		return
+	s.reason, s.numbered, s.number = data.reason, data.numbered, data.number
+	if s.endpoint == Responses {
+		var ok bool
+		s.output, ok = readOutputEvent(b)
+		s.unreadable = !ok
 	}
-	if s.endpoint == Responses && bytes.Contains(b, []byte(`"response"`)) || s.endpoint != Responses && data.choicesItems {
-		s.keepHead(b)
-	}
+	s.keepHead(b, data)
 }
 
-// passed looks at an event that passes.
+// passed looks at that event when it passes.
 func (s *seen) passed(b []byte) {
-	if s.endpoint == Responses {
-		s.number(b)
-		s.outputs.event(b)
-		return
-	}
-	if hasReason(b) {
+	switch {
+	case s.endpoint == Responses:
+		if s.numbered {
+			s.next = max(s.next, s.number+1)
+		}
+		s.outputs.event(&s.output)
+	case s.reason:
 		s.finish(eventData(b))
 	}
 }
 
-func (s *seen) keepHead(b []byte) { s.head = bytes.Clone(b[:min(len(b), mostHead)]) }
-
-// number notes the sequence number. In a text the quotes of such a name would be escaped.
-func (s *seen) number(b []byte) {
-	const most = 15 // digits
-	for _, value := range valuesOf(b, `"sequence_number"`) {
-		digits := 0
-		for digits < min(most, len(value)) && value[digits] >= '0' && value[digits] <= '9' {
-			digits++
-		}
-		if n, ok := plainInteger(value[:digits]); ok {
-			s.next = max(s.next, n+1)
-		}
+// passedAgain looks at an event that is like one before, when it passes.
+func (s *seen) passedAgain(known *recall) {
+	if s.endpoint != Responses {
+		return // it ends no choice
 	}
+	s.next = max(s.next, known.number+1)
+	known.output.said = known.text
+	s.outputs.event(&known.output)
 }
 
-// hasReason reports whether an event seems to say that a choice has ended.
-func hasReason(b []byte) bool {
-	for _, value := range valuesOf(b, `"finish_reason"`) {
-		if value[0] == '"' {
-			return true
-		}
+// keepHead keeps an event that says whose stream it is.
+func (s *seen) keepHead(b []byte, data *scanner) {
+	if len(s.head) > 0 {
+		return
 	}
-	return false
+	if s.endpoint == Responses && bytes.Contains(b, []byte(`"response"`)) || s.endpoint != Responses && data.choicesItems {
+		s.head = bytes.Clone(b[:min(len(b), mostHead)])
+	}
 }
 
 // finish notes which choices an event says have ended.
@@ -90,12 +93,12 @@ func (s *seen) finish(data []byte) {
 	}
 }
 
-// valuesOf returns what is behind each place where a member of that name, quotes included, seems to be. None is empty.
-func valuesOf(b []byte, name string) (values [][]byte) {
+// valueBehind returns what is behind the first place where a member of that name, quotes included, seems to be; nil: nothing is.
+func valueBehind(b []byte, name string) []byte {
 	for {
 		at := bytes.Index(b, []byte(name))
 		if at < 0 {
-			return values
+			return nil
 		}
 		b = b[at+len(name):]
 		rest := bytes.TrimLeft(b, " \t\r\n")
@@ -103,7 +106,7 @@ func valuesOf(b []byte, name string) (values [][]byte) {
 			continue
 		}
 		if rest = bytes.TrimLeft(rest[1:], " \t\r\n"); len(rest) > 0 {
-			values = append(values, rest)
+			return rest
 		}
 	}
 }

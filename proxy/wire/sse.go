@@ -12,7 +12,8 @@ type sse struct {
 	mark     int  // how many bytes of a byte order mark at the start of the stream were read; -1: there is none
 	afterCR  bool // a line ended with CR, so an LF belongs to its end
 	inEvent  bool // a line other than a comment was begun since the last event ended
-	hasData  bool // the event has a data line
+	lines    int  // how many data lines the event has
+	from     int  // where the last of them has its data, in what was read last, if the event begins there, too; else -1
 	doneRead int  // how many bytes of [DONE] the event's data began with; -1: it began otherwise
 	done     bool // the stream said that it is complete
 }
@@ -46,6 +47,8 @@ const (
 
 // next reads from b, which is not empty, up to the next thing worth a signal, and returns the length read.
 func (s *sse) next(b []byte) (int, signal) {
+	whole := s.fresh()
+	s.from = -1
 	for i := 0; i < len(b); {
 		if s.afterCR {
 			s.afterCR = false
@@ -74,6 +77,9 @@ func (s *sse) next(b []byte) (int, signal) {
 		n := lineLength(b[i:])
 		if s.line == lineData {
 			s.payload(b[i : i+n])
+			if whole {
+				s.from = i
+			}
 		}
 		if i += n; i == len(b) {
 			break
@@ -91,6 +97,11 @@ func (s *sse) next(b []byte) (int, signal) {
 		s.line = lineStart
 	}
 	return len(b), pieceEnd
+}
+
+// fresh reports whether an event or a comment may begin with the next byte, and that byte is not the first of the stream.
+func (s *sse) fresh() bool {
+	return s.line == lineStart && !s.inEvent && !s.afterCR && s.mark < 0
 }
 
 // lineLength is the length of b up to the first line end. The search for an LF is bounded, so that a stream of lines
@@ -164,11 +175,10 @@ func (s *sse) fieldByte(c byte) int {
 
 // beginData begins a data line. Several in one event are joined by line ends.
 func (s *sse) beginData() {
-	if s.hasData {
+	if s.lines++; s.lines > 1 {
 		s.data.feed([]byte{'\n'})
 		s.doneRead = -1
 	}
-	s.hasData = true
 }
 
 func (s *sse) payload(b []byte) {
@@ -186,6 +196,6 @@ func (s *sse) payload(b []byte) {
 
 // reset makes ready for the next event.
 func (s *sse) reset() {
-	s.hasData, s.doneRead = false, 0
+	s.lines, s.doneRead = 0, 0
 	s.data.reset()
 }
