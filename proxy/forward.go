@@ -53,7 +53,7 @@ func (x *exchange) ask(r *http.Request) (*http.Response, error) {
 	if err == nil {
 		x.written = true
 		x.tell(resp.StatusCode, resp.Header)
-		if err = x.receive(resp); err != nil {
+		if err = x.receive(ctx, resp); err != nil {
 			resp.Body.Close()
 		}
 	} else if r.Context().Err() == nil {

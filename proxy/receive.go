@@ -18,7 +18,7 @@ import (
 const readAhead = 256 << 10
 
 // receive looks at the upstream's answer before any of it is passed on.
-func (x *exchange) receive(resp *http.Response) error {
+func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 	x.status = resp.StatusCode
 	if x.request == nil || !untaken(resp.StatusCode) {
 		x.request = nil
@@ -48,7 +48,7 @@ func (x *exchange) receive(resp *http.Response) error {
 		return badGateway(http.StatusBadGateway, codeOurKey, "The upstream did not accept this proxy's own key. This is not "+
 			"the fault of your key: the operator of this proxy must check the key of upstream "+x.route.upstream.Name+".")
 	case resp.StatusCode >= 400:
-		return x.passError(resp)
+		return x.passError(ctx, resp)
 	case resp.StatusCode >= 300:
 		return badGateway(http.StatusBadGateway, "upstream_redirected", "The upstream answered with a redirect, which is not followed. "+
 			"The operator of this proxy must check the url of upstream "+x.route.upstream.Name+".")
@@ -61,7 +61,7 @@ func (x *exchange) receive(resp *http.Response) error {
 	how.Count = func(text string) int64 { return x.server.options.Estimator.Count(x.facts, text) }
 	if sse && x.drawing != nil && !x.unreadable {
 		how.Most = x.facts.Ratio.Of
-		how.Cover = func(wait bool) (bool, error) { return x.cover(resp.Request.Context(), wait) }
+		how.Cover = func(wait bool) (bool, error) { return x.cover(ctx, wait) }
 		x.drawing.covers, x.drawing.durable = true, x.estimate.MaxOutput
 	}
 	redacts := false
@@ -74,13 +74,13 @@ func (x *exchange) receive(resp *http.Response) error {
 		resp.ContentLength = -1
 	}
 	if !sse && resp.ContentLength >= 0 && resp.ContentLength <= readAhead {
-		return x.settleAhead(resp)
+		return x.settleAhead(ctx, resp)
 	}
-	if err := x.recorded(resp.Request.Context()); err != nil {
+	if err := x.recorded(ctx); err != nil {
 		return err
 	}
 	resp.Body = lastWord{x.answer, x}
-	x.writeBudgets(resp.Request.Context(), resp.Header)
+	x.writeBudgets(ctx, resp.Header)
 	return nil
 }
 
@@ -103,7 +103,7 @@ func (l lastWord) Read(p []byte) (int, error) {
 }
 
 // settleAhead reads a short plain answer whole and settles it, so that its headers carry what it cost and what is left after it.
-func (x *exchange) settleAhead(resp *http.Response) error {
+func (x *exchange) settleAhead(ctx context.Context, resp *http.Response) error {
 	whole, err := io.ReadAll(x.answer)
 	x.answer.Close()
 	if err != nil {
@@ -111,11 +111,11 @@ func (x *exchange) settleAhead(resp *http.Response) error {
 	}
 	resp.Body = io.NopCloser(strings.NewReader(string(whole)))
 	x.end(endedAnswer)
-	if err := x.recorded(resp.Request.Context()); err != nil {
+	if err := x.recorded(ctx); err != nil {
 		return err // the upstream has done its work: that is charged
 	}
 	x.fresh = false // what is left has changed
-	x.writeBudgets(resp.Request.Context(), resp.Header)
+	x.writeBudgets(ctx, resp.Header)
 	if x.facts.Priced {
 		resp.Header.Set("x-tokenfare-cost", x.outcome.cost.String())
 	}
@@ -123,7 +123,7 @@ func (x *exchange) settleAhead(resp *http.Response) error {
 }
 
 // passError relays an upstream's error answer with the upstream's key taken out of its text.
-func (x *exchange) passError(resp *http.Response) error {
+func (x *exchange) passError(ctx context.Context, resp *http.Response) error {
 	if isGzip(resp.Header) {
 		unpacked(resp)
 	}
@@ -139,7 +139,7 @@ func (x *exchange) passError(resp *http.Response) error {
 	resp.Header.Del("Content-Length")
 	x.end(endedAnswer)
 	x.fresh = false // what is left has changed
-	x.writeBudgets(resp.Request.Context(), resp.Header)
+	x.writeBudgets(ctx, resp.Header)
 	return nil
 }
 

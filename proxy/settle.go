@@ -111,8 +111,6 @@ func (x *exchange) close() {
 }
 
 // end is the one place where an exchange ends. The first call settles; later ones change nothing.
-//
-//nolint:contextcheck // settling has a time of its own: that of the call may be over
 func (x *exchange) end(why cause) {
 	if x.ended {
 		return
