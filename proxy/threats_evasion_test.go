@@ -227,8 +227,22 @@ func TestThreatCompressedBodies(t *testing.T) {
 	}
 	for _, body := range []string{zipped.String(), deflated.String(), hi} {
 		for _, encoding := range [][]string{
-			{"gzip"}, {"GZIP"}, {"x-gzip"}, {"deflate"}, {"br"}, {"zstd"}, {"compress"}, {"aes128gcm"}, {"identity, gzip"}, {"gzip, identity"}, {"identity,identity"},
-			{"identity", "gzip"}, {"gzip", "identity"}, {"", "gzip"}, {";"}, {"*"},
+			{"gzip"},
+			{"GZIP"},
+			{"x-gzip"},
+			{"deflate"},
+			{"br"},
+			{"zstd"},
+			{"compress"},
+			{"aes128gcm"},
+			{"identity, gzip"},
+			{"gzip, identity"},
+			{"identity,identity"},
+			{"identity", "gzip"},
+			{"gzip", "identity"},
+			{"", "gzip"},
+			{";"},
+			{"*"},
 		} {
 			r, err := http.NewRequest(http.MethodPost, h.url+"/v1/chat/completions", strings.NewReader(body))
 			if err != nil {

@@ -120,7 +120,9 @@ func TestThreatAbsurdUsage(t *testing.T) {
 		}
 	}
 	var reported string
-	h := newHouse(t, alice(t, budget), func(w http.ResponseWriter, r *http.Request) { said(strings.TrimSpace(strings.Repeat("word ", text)), reported)(w, r) })
+	h := newHouse(t, alice(t, budget), func(w http.ResponseWriter, r *http.Request) {
+		said(strings.TrimSpace(strings.Repeat("word ", text)), reported)(w, r)
+	})
 	for name, usage := range cases {
 		for _, asked := range []string{"", `,"stream":true`} {
 			reported = usage
