@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -86,7 +87,7 @@ func (s *sentBody) Close() error { return nil }
 
 // readBody reads a whole request body, bounded in size, in time and, over all calls together, in memory.
 func (s *Server) readBody(c *caller, w http.ResponseWriter, r *http.Request) (*heldBody, error) {
-	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+	if isCoded(r.Header) {
 		return nil, &wire.Error{
 			Status: http.StatusUnsupportedMediaType, Type: "invalid_request_error", Code: "unsupported_content_encoding",
 			Message: "Compressed request bodies are not accepted: send the JSON without Content-Encoding.",
@@ -107,6 +108,16 @@ func (s *Server) readBody(c *caller, w http.ResponseWriter, r *http.Request) (*h
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	return body, nil
+}
+
+// isCoded reports whether a body is said to be anything but what it is. A second header counts as much as the first.
+func isCoded(h http.Header) bool {
+	for _, coding := range h.Values("Content-Encoding") {
+		if coding != "" && !strings.EqualFold(coding, "identity") {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Server) fill(b *heldBody, r *http.Request) error {

@@ -19,7 +19,7 @@ import (
 )
 
 // finish writes the one line each request gets, and counts it. The line says who, what, how it ended and what it cost; it has no
-// text of a prompt or an answer, and no key.
+// text of a prompt or an answer, and no key. Requests without a known key have it only so often: they are counted all the same.
 func (s *Server) finish(rec *record, r *http.Request) {
 	now := time.Now()
 	s.metrics.finished(rec, now)
@@ -27,6 +27,13 @@ func (s *Server) finish(rec *record, r *http.Request) {
 	log := s.options.Log
 	if !log.Enabled(r.Context(), slog.LevelInfo) {
 		return
+	}
+	var unlogged int64
+	if rec.key == "" && rec.cause == nil {
+		var ok bool
+		if unlogged, ok = s.metrics.strangers.line(now); !ok {
+			return
+		}
 	}
 	attrs := make([]slog.Attr, 0, 24)
 	attrs = append(
@@ -40,6 +47,9 @@ func (s *Server) finish(rec *record, r *http.Request) {
 	)
 	if !rec.firstByte.IsZero() {
 		attrs = append(attrs, slog.Int64("first_byte_ms", rec.firstByte.Sub(rec.began).Milliseconds()))
+	}
+	if unlogged > 0 {
+		attrs = append(attrs, slog.Int64("unlogged", unlogged))
 	}
 	if rec.code != "" {
 		attrs = append(attrs, slog.String("code", rec.code))

@@ -36,6 +36,8 @@ type metrics struct {
 	drawWaits    prometheus.Histogram
 	panics       prometheus.Counter
 	settleFailed prometheus.Counter
+
+	strangers strangers // whose requests are all counted, and not all logged
 }
 
 // From a refusal to a long reasoning answer.

@@ -159,9 +159,17 @@ func (a *app) adminHandler() http.Handler {
 	mux.Handle("GET /open", guard(a.config.Admin.Token, listOpen(a.server)))
 	mux.Handle("GET /budgets", guard(a.config.Admin.Token, a.listBudgets()))
 	mux.Handle("POST /ledger/corrections", protect(a.config.Admin.Token, http.HandlerFunc(a.postCorrections)))
-	mux.Handle("GET /healthz", a.server)
-	mux.Handle("GET /readyz", a.server)
+	mux.Handle("GET /healthz", noOrigin(a.server))
+	mux.Handle("GET /readyz", noOrigin(a.server))
 	return mux
+}
+
+// noOrigin keeps pages of other origins out, which the configuration may let call the proxy: nothing here is for them.
+func noOrigin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del("Origin")
+		next.ServeHTTP(w, r)
+	})
 }
 
 // guard asks for the token, if there is one.

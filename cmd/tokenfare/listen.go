@@ -43,19 +43,23 @@ func (a *app) listen() (main, admin listening, err error) {
 		main.door.lead(waiting)
 		admin.door.lead(a.waitingAdmin(waiting))
 	}
-	main.server = a.httpServer(main.door)
+	var secure *tls.Config
 	if a.config.TLS != nil {
 		certificate, err := newCertificate(a.config.TLS.Cert, a.config.TLS.Key)
 		if err != nil {
 			return main, admin, err
 		}
-		main.server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.get}
+		secure = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: certificate.get}
 	}
 	admin.server = a.httpServer(admin.door)
 	admin.server.ReadTimeout = a.config.Timeouts.RequestHeader // bodies there are small
 	if main.listener, err = net.Listen("tcp", a.config.Listen); err != nil {
 		return main, admin, listenError("listen", a.config.Listen, err)
 	}
+	bounded := newCrowd(main.listener, connections(openFiles()), secure.Clone(), a.log, a.registry)
+	main.listener = bounded
+	main.server = a.httpServer(bounded.lead(main.door))
+	main.server.TLSConfig = secure
 	if admin.listener, err = net.Listen("tcp", a.config.Admin.Listen); err != nil {
 		main.listener.Close()
 		return main, admin, listenError("admin.listen", a.config.Admin.Listen, err)

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,10 +118,19 @@ func (d *decoder) hashes(n *yaml.Node, name string) (list [][32]byte, at []place
 			d.out.secrets.add(digest)
 			d.problem(item, mint, "a hash is sha256: and 64 hexadecimal digits, not %d characters", len(digest))
 			continue
+		case slices.ContainsFunc(guessed, func(key string) bool { return sha256.Sum256([]byte(key)) == [32]byte(b) }):
+			d.problem(item, mint, "the key that this is the hash of is one that anybody tries first")
+			continue
 		}
 		list, at = append(list, [32]byte(b)), append(at, d.place(item))
 	}
 	return list, at
+}
+
+// guessed are keys that guides and other programs use for want of a better one, and none at all.
+var guessed = []string{
+	"", "\n", "sk-1234", "sk-", "sk-test", "sk-xxx", "key", "api-key", "secret", "password", "changeme", "change-me", "default", "test", "admin", "root",
+	"token", "dummy", "none", "null", "alice", "EMPTY", "ollama", "lm-studio", "no-key", "not-needed",
 }
 
 var hexOfSHA256 = regexp.MustCompile(`^(?:sha256:)?[0-9a-fA-F]{64}$`)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -82,14 +83,32 @@ func (p *Program) Relaunch(t testing.TB) *Program {
 	return launch(t, p.dir, p.env, p.config)
 }
 
+// StartWithin is Start of a program that may have so many files open.
+func StartWithin(t testing.TB, files int, c Config) *Program {
+	t.Helper()
+	dir := t.TempDir()
+	config := filepath.Join(dir, "config.yaml")
+	if err := os.WriteFile(config, []byte(c.YAML()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := run(t, exec.Command("sh", "-c", `ulimit -n "$1" && shift && exec "$@"`, "sh", strconv.Itoa(files), Binary(t), "serve", "-config", config), dir, nil)
+	p.awaitReady(t)
+	return p
+}
+
 // Launch starts the program with arguments of the test's choice, in dir, and stops it with the test. It does not wait:
 // AwaitListening does.
 func Launch(t testing.TB, dir string, env []string, args ...string) *Program {
 	t.Helper()
+	return run(t, exec.Command(Binary(t), args...), dir, env)
+}
+
+func run(t testing.TB, cmd *exec.Cmd, dir string, env []string) *Program {
+	t.Helper()
 	p := &Program{log: newLogs(), exited: make(chan struct{}), HTTP: &http.Client{Transport: &http.Transport{
 		MaxIdleConnsPerHost: 2000, DisableCompression: true,
 	}}}
-	p.cmd = exec.Command(Binary(t), args...)
+	p.cmd = cmd
 	p.cmd.Dir = dir
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Env = append(p.cmd.Env, "GORACE=halt_on_error=0 exitcode=66")
