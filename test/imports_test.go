@@ -47,6 +47,7 @@ var arrows = map[string][]string{
 	"test/figures":            {},
 	"test/harness":            {},
 	"test/memnet":             {},
+	"test/soak":               {"*"},
 	"test/pages":              {},
 
 	"limiter/examples":               {},
