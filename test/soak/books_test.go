@@ -39,7 +39,7 @@ func (b *books) fault(number int, err error) {
 	if x != nil {
 		ending = fmt.Sprintf("%s, charged %s of %s", x.End.Ending, brief(x.End.Usage), brief(x.Begin.Most))
 	}
-	b.t.Errorf("call %d (%+v; %s): %v\nupstream: %+v\nclient: %+v", number, p, ending, err, b.accounts[number], *b.calls[number])
+	b.t.Errorf("call %d (%+v; %s): %v\nupstream: %+v\nclient: %s", number, p, ending, err, b.accounts[number], b.calls[number])
 }
 
 func brief(u cost.Usage) string { return fmt.Sprintf("%d+%d", u.Input, u.Output) }

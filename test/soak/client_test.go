@@ -29,6 +29,11 @@ type call struct {
 	began, ended time.Time
 }
 
+// String is for faults.
+func (c *call) String() string {
+	return fmt.Sprintf("status %d, %d words in %d bytes, clean %v, done %v, killed %v, %s after %s %s", c.status, c.words, c.bytes, c.clean, c.done, c.killed, c.happened, c.ended.Sub(c.began).Round(time.Millisecond), c.body)
+}
+
 // clients make one call after the other, until they are told to stop.
 type clients struct {
 	address string // host:port of the proxy

@@ -47,6 +47,7 @@ func newUpstream(t testing.TB, plans func(number int) plan) *upstream {
 		plans: plans, counter: fakeopenai.New(t), closing: make(chan struct{}),
 		accounts: map[int]account{}, running: map[string]int{}, most: map[string]int{},
 	}
+	u.counter.Tokens("the vocabulary is loaded before anybody waits for it")
 	u.http = httptest.NewServer(http.HandlerFunc(u.serve))
 	t.Cleanup(func() {
 		close(u.closing)
