@@ -248,6 +248,9 @@ func (a *answer) stream() {
 		if err != nil || !a.pass(a.r, a.plan.pace) {
 			return
 		}
+		if a.plan.gated && i == a.plan.words/2 && !a.awaitGate() {
+			return
+		}
 	}
 	if fails {
 		a.breakOff()
@@ -255,4 +258,15 @@ func (a *answer) stream() {
 	}
 	a.whole(usage, report != "")
 	io.WriteString(a.w, strings.Join(after, ""))
+}
+
+// awaitGate waits until the gate opens; false means that whoever asked is gone.
+func (a *answer) awaitGate() bool {
+	select {
+	case <-a.gate:
+		return true
+	case <-a.r.Context().Done():
+	case <-a.closing:
+	}
+	return false
 }

@@ -95,6 +95,7 @@ type plan struct {
 	think time.Duration // before the status
 	cut   int           // events before the fault, or before the client leaves
 	after time.Duration // until the client leaves
+	gated bool          // after half of the words, the upstream waits for its gate to open
 }
 
 // strict are the keys whose budgets run out and refill while they are driven, and which no answer may overrun; orderly are those whose

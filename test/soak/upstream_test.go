@@ -33,6 +33,7 @@ type upstream struct {
 	plans   func(number int) plan
 	counter *fakeopenai.Server // counts prompts
 	closing chan struct{}
+	gate    chan struct{} // closed: calls that wait for it go on
 
 	mu       sync.Mutex
 	accounts map[int]account
@@ -44,7 +45,7 @@ type upstream struct {
 func newUpstream(t testing.TB, plans func(number int) plan) *upstream {
 	t.Helper()
 	u := &upstream{
-		plans: plans, counter: fakeopenai.New(t), closing: make(chan struct{}),
+		plans: plans, counter: fakeopenai.New(t), closing: make(chan struct{}), gate: make(chan struct{}),
 		accounts: map[int]account{}, running: map[string]int{}, most: map[string]int{},
 	}
 	u.counter.Tokens("the vocabulary is loaded before anybody waits for it")
