@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -65,11 +66,11 @@ func (b *balancer) add(p *harness.Program) {
 	b.programs = append(b.programs, p)
 }
 
-// only reports whether no other program is ready.
-func (b *balancer) only(p *harness.Program) bool {
+// knows reports whether just these programs are ready.
+func (b *balancer) knows(programs ...*harness.Program) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.ready) == 1 && "http://"+b.ready[0] == p.URL
+	return slices.EqualFunc(b.ready, programs, func(address string, p *harness.Program) bool { return "http://"+address == p.URL })
 }
 
 // look asks who is ready.
@@ -97,17 +98,24 @@ func (b *balancer) look(ctx context.Context) {
 	b.ready = ready
 }
 
-// join takes a connection to a program, and carries bytes both ways until both sides have ended.
-func (b *balancer) join(from net.Conn) {
-	defer from.Close()
+// dial connects to a program that is ready, or to the next, if it is no more; nil if there is none.
+func (b *balancer) dial() net.Conn {
 	b.mu.Lock()
 	ready := b.ready
 	b.mu.Unlock()
-	if len(ready) == 0 {
-		return
+	for range ready {
+		if to, err := net.Dial("tcp", ready[int(b.turn.Add(1))%len(ready)]); err == nil {
+			return to
+		}
 	}
-	to, err := net.Dial("tcp", ready[int(b.turn.Add(1))%len(ready)])
-	if err != nil {
+	return nil
+}
+
+// join takes a connection to a program, and carries bytes both ways until both sides have ended.
+func (b *balancer) join(from net.Conn) {
+	defer from.Close()
+	to := b.dial()
+	if to == nil {
 		return
 	}
 	defer to.Close()

@@ -149,6 +149,7 @@ func (c *clients) ask(ctx context.Context, p plan, got *call) {
 		panic(err) // the address is ours
 	}
 	r.Header = c.header(p)
+	r.Close = p.gated // a connection that becomes idle at the moment in which the program closes what is idle is lost to whoever uses it then
 	resp, err := c.http.Do(r)
 	if err != nil {
 		got.happened = wrong(err)

@@ -83,27 +83,27 @@ func rollOver(t *testing.T, urls [2]string, read func() map[int]*ledger.Exchange
 	start := func(url string) *harness.Program {
 		return harness.Start(t, harness.Config{
 			Upstream: up.http.URL + "/v1", Limits: []string{"10b tokens in total", "1000 at once", "$90000 each month"},
-			More: fmt.Sprintf("ledger: { url: %q }\ntimeouts: { shutdown_delay: 400ms, drain: 60s }\n", url),
+			More: fmt.Sprintf("ledger: { url: %q }\ntimeouts: { shutdown_delay: 1s, drain: 60s }\n", url),
 		})
 	}
 	before := start(urls[0])
 	b := balance(t, before)
 	c := newClients(b.address, map[string]string{"alice": harness.Alice}, plans)
-	c.http.Transport.(*http.Transport).DisableKeepAlives = true // each call is a new connection
 	var long sync.WaitGroup
 	for range longStreams {
 		long.Go(func() { c.one() })
 	}
 	harness.Eventually(t, "all streams run", func() bool { open, _ := before.Metrics(t).Sum("tokenfare_open_reservations"); return open == longStreams })
 
-	after := start(urls[1])
-	b.add(after)
 	ctx, stop := context.WithCancel(t.Context())
 	var brief sync.WaitGroup
-	brief.Go(func() { c.run(ctx, 4) })
-	harness.Eventually(t, "both programs are called", func() bool { return asked(t, before) > longStreams && asked(t, after) > 0 })
+	brief.Go(func() { c.run(ctx, 16) }) // over connections that they keep
+	harness.Eventually(t, "new calls come", func() bool { return asked(t, before) > longStreams+50 })
+	after := start(urls[1])
+	b.add(after)
+	harness.Eventually(t, "the balancer has found it", func() bool { return b.knows(before, after) })
 	before.Terminate(t)
-	harness.Eventually(t, "new connections go to the new one alone", func() bool { return b.only(after) })
+	harness.Eventually(t, "new connections go to the new one alone", func() bool { return b.knows(after) })
 	last := asked(t, after)
 	harness.Eventually(t, "the new one serves them", func() bool { return asked(t, after) > last+20 })
 	close(up.gate)
