@@ -149,4 +149,3 @@ func whole(name string, words int) []byte {
 	}
 	return append(out, last(name, words)...)
 }
-

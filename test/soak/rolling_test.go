@@ -93,7 +93,10 @@ func rollOver(t *testing.T, urls [2]string, read func() map[int]*ledger.Exchange
 	for range longStreams {
 		long.Go(func() { c.one() })
 	}
-	harness.Eventually(t, "all streams run", func() bool { open, _ := before.Metrics(t).Sum("tokenfare_open_reservations"); return open == longStreams })
+	harness.Eventually(t, "all streams run", func() bool {
+		open, _ := before.Metrics(t).Sum("tokenfare_open_reservations")
+		return open == longStreams
+	})
 
 	ctx, stop := context.WithCancel(t.Context())
 	var brief sync.WaitGroup

@@ -66,11 +66,11 @@ type shop struct {
 	up      *upstream
 	program *harness.Program
 
-	events    []string // what was done to it, in a letter each
-	bad       int      // configurations with mistakes it was given
-	errors    []string // lines of the log that nobody expected
-	drains    int      // calls cut by the end of a drain, by the log
-	base      figures  // of a program that was not asked for anything yet
+	events []string // what was done to it, in a letter each
+	bad    int      // configurations with mistakes it was given
+	errors []string // lines of the log that nobody expected
+	drains int      // calls cut by the end of a drain, by the log
+	base   figures  // of a program that was not asked for anything yet
 }
 
 func openShop(t testing.TB, up *upstream) *shop {
