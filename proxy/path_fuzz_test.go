@@ -27,10 +27,27 @@ var servedPaths = regexp.MustCompile(`^/v1/(chat/completions|completions|respons
 // nothing of its query goes along with what is metered. Objects that nobody has stored are nobody's.
 func FuzzPath(f *testing.F) {
 	for _, seed := range []struct{ method, target string }{
-		{"POST", "/v1/chat/completions"}, {"POST", "/v1//chat/completions"}, {"POST", "/v1/./chat/completions"}, {"POST", "/v1/files/../chat/completions"}, {"POST", "/v1/chat%2fcompletions"},
-		{"POST", "/v1/Chat/completions"}, {"POST", "/v1/chat/completions/"}, {"POST", "/v1/chat/completions;x"}, {"POST", "/v1/chat/completions?api-version=1&key=k"}, {"PUT", "/v1/chat/completions"},
-		{"POST", "http://elsewhere.example/v1/chat/completions"}, {"GET", "/v1/responses/resp_1"}, {"GET", "/v1/responses/resp_1%2f..%2f..%2ffiles"}, {"DELETE", "/v1/files/file-1"}, {"GET", "/v1/models/a/b"},
-		{"GET", "/v1/models"}, {"CONNECT", "elsewhere.example:443"}, {"OPTIONS", "*"}, {"POST", "/v1/batches"}, {"GET", "/v1/organization/usage/completions"}, {"POST", "/v1/responses/resp_1/cancel"},
+		{"POST", "/v1/chat/completions"},
+		{"POST", "/v1//chat/completions"},
+		{"POST", "/v1/./chat/completions"},
+		{"POST", "/v1/files/../chat/completions"},
+		{"POST", "/v1/chat%2fcompletions"},
+		{"POST", "/v1/Chat/completions"},
+		{"POST", "/v1/chat/completions/"},
+		{"POST", "/v1/chat/completions;x"},
+		{"POST", "/v1/chat/completions?api-version=1&key=k"},
+		{"PUT", "/v1/chat/completions"},
+		{"POST", "http://elsewhere.example/v1/chat/completions"},
+		{"GET", "/v1/responses/resp_1"},
+		{"GET", "/v1/responses/resp_1%2f..%2f..%2ffiles"},
+		{"DELETE", "/v1/files/file-1"},
+		{"GET", "/v1/models/a/b"},
+		{"GET", "/v1/models"},
+		{"CONNECT", "elsewhere.example:443"},
+		{"OPTIONS", "*"},
+		{"POST", "/v1/batches"},
+		{"GET", "/v1/organization/usage/completions"},
+		{"POST", "/v1/responses/resp_1/cancel"},
 	} {
 		f.Add(seed.method, seed.target)
 	}
