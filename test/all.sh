@@ -73,6 +73,9 @@ go test -race -shuffle=on -timeout 20m ./...
 say "go test of the limiter at full speed: ten times the histories, and the races the detector's own locks hide"
 go test -shuffle=on -timeout 10m ./limiter/...
 
+say "go test of memory, which the race detector multiplies"
+go test -count=1 -timeout 10m ./test/load
+
 say "go test of the benchmarks' own modules"
 for module in limitbench countbench; do
 	(cd "test/$module" && go vet ./... && go run "$golangci" run --config ../../.golangci.yml && go test -race -timeout 5m ./...)

@@ -46,7 +46,9 @@ var arrows = map[string][]string{
 	"test/fakeopenai":         {"github.com/pkoukk/tiktoken-go", "github.com/pkoukk/tiktoken-go-loader"},
 	"test/figures":            {},
 	"test/harness":            {},
+	"test/load":               {"*"},
 	"test/memnet":             {},
+	"test/soak":               {"*"},
 	"test/pages":              {},
 
 	"limiter/examples":               {},

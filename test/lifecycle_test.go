@@ -51,6 +51,29 @@ func TestTermDrains(t *testing.T) {
 	p.WantExit(t, 0)
 }
 
+// From SIGTERM on, answers close their connections: clients that keep theirs open go elsewhere before the listener closes, and
+// no call of theirs is on its way when it does.
+func TestDrainSendsClientsElsewhere(t *testing.T) {
+	up := fakeopenai.New(t)
+	p := harness.Start(t, harness.Config{Upstream: up.URL, More: "timeouts: { shutdown_delay: 1s }\n"})
+	ask := func(members string) *http.Response {
+		t.Helper()
+		resp := p.Open(t.Context(), t, harness.Alice, ask(`"max_tokens": 50`, members))
+		harness.Read(resp)
+		return resp
+	}
+	if resp := ask(`"stream": false`); resp.Close {
+		t.Error("a connection was closed before anybody wanted the program to end")
+	}
+	p.Terminate(t)
+	harness.Eventually(t, "/readyz says no", func() bool { return p.Get(t, "", "/readyz").Status == http.StatusServiceUnavailable })
+	for _, members := range []string{`"stream": false`, `"stream": true`} {
+		if resp := ask(members); resp.StatusCode != http.StatusOK || !resp.Close {
+			t.Errorf("%s: status %d, connection closed: %v", members, resp.StatusCode, resp.Close)
+		}
+	}
+}
+
 // A stream that does not end is broken off when the drain time is over; the exit is still an orderly one.
 func TestDrainIsBounded(t *testing.T) {
 	up := fakeopenai.New(t)

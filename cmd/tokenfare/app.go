@@ -89,7 +89,7 @@ func (a *app) runOn(ctx context.Context, stop func(), main, admin listening) err
 	err := a.serve(ctx, failed)
 	if err == nil {
 		stop() // a second signal kills as usual
-		a.drain(context.WithoutCancel(ctx), main.server)
+		a.drain(context.WithoutCancel(ctx), main)
 		admin.server.Close()
 	}
 	stopTelling()
@@ -134,15 +134,16 @@ func (a *app) serveMain(m listening) error {
 }
 
 // drain says "not ready", waits for load balancers to notice, lets running calls end, and cuts those that take too long.
-func (a *app) drain(ctx context.Context, server *http.Server) {
+func (a *app) drain(ctx context.Context, main listening) {
 	a.server.Drain()
+	main.door.lead(farewell(a.server))
 	a.log.Info("draining", "delay", a.config.Timeouts.ShutdownDelay.String(), "at_most", a.config.Timeouts.Drain.String())
 	<-time.After(a.config.Timeouts.ShutdownDelay)
 	draining, cancel := context.WithTimeout(ctx, a.config.Timeouts.Drain)
 	defer cancel()
-	if err := server.Shutdown(draining); err != nil {
+	if err := main.server.Shutdown(draining); err != nil {
 		a.log.Warn("drain time is over; cutting the calls that still run")
-		server.Close()
+		main.server.Close()
 	}
 	settled, cancelSettled := context.WithTimeout(ctx, afterDrain)
 	defer cancelSettled()
@@ -150,6 +151,15 @@ func (a *app) drain(ctx context.Context, server *http.Server) {
 		a.log.Error("calls were still unsettled at exit")
 	}
 	a.log.Info("stopped")
+}
+
+// farewell closes connections after the answers of next. Else clients would go on with those they have until the listener closes, and a
+// call that is on its way at that moment would get no answer.
+func farewell(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close")
+		next.ServeHTTP(w, r)
+	})
 }
 
 // adminHandler serves what operators look at, on a listener of its own.

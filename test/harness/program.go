@@ -285,19 +285,6 @@ func (p *Program) Stdout() string { return p.log.printed() }
 // PID is the number of the program's process.
 func (p *Program) PID() int { return p.cmd.Process.Pid }
 
-// PeakRSS is the most memory the program has had resident, in bytes. Linux only; 0 elsewhere.
-func (p *Program) PeakRSS(t testing.TB) int64 {
-	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
-	var kib int64
-	fmt.Sscan(string(rest), &kib)
-	return kib << 10
-}
-
 // Run runs a command of the program to its end and returns what it printed and its exit status.
 func Run(t testing.TB, dir string, env []string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
