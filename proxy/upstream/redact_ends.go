@@ -1,6 +1,9 @@
 package upstream
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // Events end with two line ends, which are LF, CR or CRLF (WHATWG HTML, section 9.2.6); longestEnd is how long two can be.
 const longestEnd = 4
@@ -33,8 +36,8 @@ func lastEnd(before, piece []byte) int {
 	if bytes.IndexByte(piece, '\n') < 0 && bytes.IndexByte(piece, '\r') < 0 {
 		return -1 // in the middle of a long line
 	}
-	for i := len(piece) - 1; i >= 0; i-- { // in most pieces it is there at once
-		if c := piece[i]; (c == '\n' || c == '\r') && endsAt(before, piece, i) {
+	for i, c := range slices.Backward(piece) { // in most pieces it is there at once
+		if (c == '\n' || c == '\r') && endsAt(before, piece, i) {
 			return i + 1
 		}
 	}

@@ -49,13 +49,11 @@ func TestRedactErrorsAsThePlainWay(t *testing.T) {
 
 // Events about as long as those that are too long to be judged, with the key at their beginning and at their end.
 func TestRedactErrorsAsThePlainWayInLongEvents(t *testing.T) {
-	for _, size := range []int{1<<20 - 70_000, 1<<20 - 40, 1 << 20, 1<<20 + 40, 1<<20 + 70_000, 5 << 19} {
-		for _, end := range []string{"\n\n", "\r\n\r\n", ""} {
+	for _, size := range []int{1<<20 - 40_000, 1 << 20, 1<<20 + 40, 5 << 19} {
+		for _, end := range []string{"\n\n", "\r\n\r\n"} {
 			long := strings.Repeat("data: y\n", size/8)
 			stream := fmt.Sprintf("data: a\n\ndata: error %s%s%s error%s", long, streamKey, end, end)
-			for _, piece := range []int{32 << 10, 1_000} {
-				mustRedactAlike(t, t, stream+stream+streamKey, func() int { return piece })
-			}
+			mustRedactAlike(t, t, stream+streamKey+end+streamKey, func() int { return 32 << 10 })
 		}
 	}
 }

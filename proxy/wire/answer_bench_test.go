@@ -82,6 +82,53 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 }
 
+// BenchmarkPlainAnswer reads an answer of 1 kB that is one JSON value.
+func BenchmarkPlainAnswer(b *testing.B) {
+	body := []byte(`{
+  "id": "chatcmpl-CcXs1vV0bT9aPq3rKk2mJ5nYh8dWe",
+  "object": "chat.completion",
+  "created": 1789000000,
+  "model": "gpt-4o-mini-2024-07-18",
+  "choices": [
+    {
+      "index": 0,
+      "message": {
+        "role": "assistant",
+        "content": "` + strings.Repeat(`The figures for the third quarter agree with the ledger.\n`, 10) + `",
+        "refusal": null,
+        "annotations": []
+      },
+      "logprobs": null,
+      "finish_reason": "stop"
+    }
+  ],
+  "usage": {
+    "prompt_tokens": 230,
+    "completion_tokens": 120,
+    "total_tokens": 350,
+    "prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0},
+    "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0, "accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0}
+  },
+  "service_tier": "default",
+  "system_fingerprint": "fp_560af6e559"
+}
+`)
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	p := make([]byte, 32<<10)
+	for b.Loop() {
+		a := NewAnswer(&perPiece{rest: body}, AnswerOptions{Count: countWords})
+		for {
+			if _, err := a.Read(p); err != nil {
+				break
+			}
+		}
+		if r := a.Report(); !r.Reported || !r.Complete || r.Counted != 0 || r.Usage.Output != 120 {
+			b.Fatalf("%+v", r)
+		}
+	}
+}
+
 // TestAnswerAllocatesPerStreamNotPerEvent compares a short stream with a long one.
 func TestAnswerAllocatesPerStreamNotPerEvent(t *testing.T) {
 	for _, withhold := range []bool{false, true} {

@@ -102,6 +102,7 @@ func (d *dialect) read(body []byte) (*Request, error) {
 	req.Cost.Choices, req.Stores, req.store.byDefault = 1, d.stores, d.stores
 	req.runs = d.runs
 	r := newReader(body, req)
+	defer r.release()
 	if d.echoes {
 		r.leastLimit = 0
 	}

@@ -181,7 +181,7 @@ func (r *reader) itemKind(it *item) error {
 	if err != nil {
 		return err
 	}
-	switch it.kind = r.text(at); it.kind {
+	switch it.kind = r.word(at); it.kind {
 	case "message", "reasoning", "compaction", "context_compaction", "item_reference",
 		"function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
 		"computer_call", "computer_call_output", "local_shell_call", "local_shell_call_output", "shell_call", "shell_call_output",

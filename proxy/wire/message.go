@@ -72,7 +72,7 @@ func (r *reader) role() error {
 	}
 	at, err := r.scalar()
 	if err == nil {
-		r.message.role = r.text(at)
+		r.message.role = r.word(at)
 		r.count(cost.PartMessages, r.message.role)
 	}
 	return err
@@ -203,7 +203,7 @@ func (r *reader) partKind(p *contentPart, words ...string) error {
 	if err != nil {
 		return err
 	}
-	if p.kind = r.text(at); !slices.Contains(words, p.kind) {
+	if p.kind = r.word(at); !slices.Contains(words, p.kind) {
 		r.count(cost.PartMessages, p.kind)
 	}
 	return nil

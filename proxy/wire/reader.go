@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -41,11 +42,36 @@ type step struct {
 	index int
 }
 
+// newReader makes a reader, of what a released one has left if there is one.
 func newReader(body []byte, req *Request) *reader {
+	r, ok := readers.Get().(*reader)
+	if !ok {
+		r = &reader{dec: new(jsontext.Decoder), path: make([]step, 0, 8)}
+	}
+	r.reset(body)
+	r.req = req
+	return r
+}
+
+var readers sync.Pool // of readers that were released
+
+// release is for who needs the reader no more, and nothing of it.
+func (r *reader) release() {
+	const most = 64 << 10 // bytes that may wait for the next
+	*r = reader{dec: r.dec, path: r.path[:0], scratch: r.scratch[:0]}
+	if cap(r.scratch) > most {
+		r.scratch = nil
+	}
+	r.reset(nil)
+	readers.Put(r)
+}
+
+// reset makes ready for a body.
+func (r *reader) reset(body []byte) {
 	// The decoder's own checks are off where our rules differ: UTF-8 is checked for the whole body (a lone surrogate
 	// escape may pass), and members may be repeated where nothing is judged. It reads a bytes.Buffer in place.
-	dec := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	return &reader{dec: dec, body: body, path: make([]step, 0, 8), req: req, leastLimit: 1}
+	r.dec.Reset(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	r.body, r.leastLimit = body, 1
 }
 
 // next is the kind of the next token. An error shows as an invalid kind here and as an error at the next read.
@@ -130,7 +156,7 @@ func (r *reader) members(visit func(name string) error) error {
 		}
 		r.name = at
 		r.path = append(r.path, step{name: at})
-		if err := visit(r.text(at)); err != nil {
+		if err := visit(r.word(at)); err != nil {
 			return err
 		}
 		r.path = r.path[:len(r.path)-1]
@@ -172,9 +198,20 @@ func (r *reader) text(at span) string {
 	return string(r.scratch)
 }
 
+// word is the decoded text of a string that is likely to be one of those that are in nearly every body, which are not copied.
+func (r *reader) word(at span) string {
+	if word, ok := usualWords[string(r.body[at.start+1:at.end-1])]; ok {
+		return word
+	}
+	return r.text(at)
+}
+
 // count adds a text to what the estimate counts.
 func (r *reader) count(part cost.Part, s string) {
 	if s != "" {
+		if r.req.Cost.Text == nil {
+			r.req.Cost.Text = make([]cost.Text, 0, 8)
+		}
 		r.req.Cost.Text = append(r.req.Cost.Text, cost.Text{Part: part, S: s})
 	}
 }

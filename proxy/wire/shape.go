@@ -90,6 +90,26 @@ var unknowable = []string{
 	"image_embeds", "audio_embeds", "prompt_embeds",
 }
 
+// usualWords are the names, and the values of some members, that are in nearly every request or answer, each as itself.
+var usualWords = func() map[string]string {
+	all := map[string]string{}
+	for _, s := range []*shape{chatShape, streamOptionsShape, messageShape, partShape, imageShape, toolShape, itemShape, itemPartShape} {
+		for name := range s.exact {
+			all[name] = name
+		}
+	}
+	for _, word := range []string{
+		"system", "developer", "user", "assistant", "tool", "message", "input_text", "output_text", "function_call_output", "reasoning",
+		"instructions", "max_output_tokens", "prompt", "dimensions", "encoding_format",
+		"prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens", "prompt_tokens_details", "completion_tokens_details",
+		"input_tokens_details", "output_tokens_details", "cached_tokens", "audio_tokens", "reasoning_tokens", "image_tokens",
+		"accepted_prediction_tokens", "rejected_prediction_tokens",
+	} {
+		all[word] = word
+	}
+	return all
+}()
+
 // The shapes of chat completion requests, and of what others have in common with them. Objects without one (schemas, tool
 // parameters, metadata, logit_bias and whatever we do not know) are not judged: only their strings count.
 var (

@@ -2,8 +2,11 @@ package wire
 
 import "unicode/utf8"
 
-// maxPending bounds the text that is kept before it is counted.
-const maxPending = 64 << 10
+// maxPending bounds the text that is kept before it is counted; leastPending is what there is room for at first.
+const (
+	maxPending   = 64 << 10
+	leastPending = 1 << 10
+)
 
 // textSink gathers the text of an answer. It is counted late, because counting costs more than relaying and an answer
 // that reports its usage need not be counted at all; only beyond maxPending is a batch counted at once.
@@ -23,6 +26,9 @@ func (t *textSink) add(b []byte) {
 	t.fresh = t.fresh || len(b) > 0
 	if t.count == nil {
 		return
+	}
+	if t.pending == nil {
+		t.pending = make([]byte, 0, max(leastPending, min(len(b), maxPending)))
 	}
 	for len(b) > 0 {
 		n := min(len(b), maxPending-len(t.pending))

@@ -43,7 +43,8 @@ var errUsage = errors.New("usage figures must be plain whole numbers")
 // recording may be billed by its length alone, in seconds.
 func parseUsage(text []byte) (u cost.Usage, figures bool, err error) {
 	var total, hasPrompt, completion, milliseconds int64
-	r := newReader(text, &Request{})
+	r := newReader(text, nil) // a usage is no request
+	defer r.release()
 	if r.next() != '{' {
 		return u, false, errUsage
 	}
@@ -59,12 +60,30 @@ func parseUsage(text []byte) (u cost.Usage, figures bool, err error) {
 		case "total_tokens":
 			return r.figure(&total, &figures)
 		case "prompt_tokens_details", "input_tokens_details", "input_token_details":
-			return r.details(map[string]*int64{
-				"cached_tokens": &u.CachedInput, "cache_write_tokens": &u.CacheWrite, "audio_tokens": &u.AudioInput, "image_tokens": &u.ImageInput,
+			return r.details(func(name string) *int64 {
+				switch name {
+				case "cached_tokens":
+					return &u.CachedInput
+				case "cache_write_tokens":
+					return &u.CacheWrite
+				case "audio_tokens":
+					return &u.AudioInput
+				case "image_tokens":
+					return &u.ImageInput
+				}
+				return nil
 			})
 		case "completion_tokens_details", "output_tokens_details", "output_token_details":
-			return r.details(map[string]*int64{
-				"reasoning_tokens": &u.Reasoning, "audio_tokens": &u.AudioOutput, "image_tokens": &u.ImageOutput,
+			return r.details(func(name string) *int64 {
+				switch name {
+				case "reasoning_tokens":
+					return &u.Reasoning
+				case "audio_tokens":
+					return &u.AudioOutput
+				case "image_tokens":
+					return &u.ImageOutput
+				}
+				return nil
 			})
 		default:
 			return r.skip()
@@ -99,8 +118,8 @@ func (r *reader) seconds(into *int64, found *bool) error {
 	return nil
 }
 
-// details reads the figures of a details object, or null.
-func (r *reader) details(figures map[string]*int64) error {
+// details reads the figures of a details object, or null. into says where those go that matter.
+func (r *reader) details(into func(name string) *int64) error {
 	if null, err := r.null(); null || err != nil {
 		return err
 	}
@@ -108,9 +127,9 @@ func (r *reader) details(figures map[string]*int64) error {
 		return errUsage
 	}
 	return r.members(func(name string) error {
-		if into := figures[name]; into != nil {
+		if figure := into(name); figure != nil {
 			var any bool
-			return r.figure(into, &any)
+			return r.figure(figure, &any)
 		}
 		return r.skip()
 	})
