@@ -60,6 +60,7 @@ func (x *exchange) resolve(request *wire.Request) error {
 
 // meter counts the prompt and names the budgets the call draws on. A body that was refused a moment ago is not counted again.
 func (x *exchange) meter(ctx context.Context, request *wire.Request) error {
+	x.draws.grown(len(x.caller.budgets) + len(x.route.upstream.budgets))
 	x.draw(x.caller.budgets)
 	x.draw(x.route.upstream.budgets)
 	x.drawn = true
@@ -118,8 +119,11 @@ func (x *exchange) hopeless(r cost.Request) error {
 
 // draw adds those of the budgets that this call concerns.
 func (x *exchange) draw(budgets []*budget) {
-	names := x.route.limitNames(x.policy.catalog, x.model)
+	var names []string
 	for _, b := range budgets {
+		if names == nil && len(b.limit.Models) > 0 {
+			names = x.route.limitNames(x.policy.catalog, x.model)
+		}
 		switch {
 		case b.expired(x.began) || !b.limit.Applies(names...):
 		case b.limit.Observe:
@@ -193,6 +197,7 @@ func (x *exchange) size(output int64) {
 // countedDraws are the draws that take something; "per request" limits only measure.
 func (x *exchange) countedDraws() draws {
 	var counted draws
+	counted.grown(len(x.draws.budgets))
 	for _, b := range x.draws.budgets {
 		if b.counts() {
 			counted.add(b)

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"crypto/sha256"
 	"net/http"
 	"strings"
@@ -16,11 +15,9 @@ type identity struct {
 	caller *caller
 }
 
-type identityKey struct{}
-
 func identityOf(r *http.Request) identity {
-	id, ok := r.Context().Value(identityKey{}).(identity)
-	if !ok {
+	id := recordOf(r).identity
+	if id.caller == nil {
 		panic("BUG: a handler that needs a caller is mounted outside the auth middleware")
 	}
 	return id
@@ -30,13 +27,13 @@ func identityOf(r *http.Request) identity {
 // An unknown key leaves no state behind.
 func (s *Server) auth(next http.Handler) http.Handler {
 	return s.handle(func(w http.ResponseWriter, r *http.Request) error {
-		policy := s.current()
-		c, err := policy.authenticate(r.Header, time.Now())
+		policy, rec := s.current(), recordOf(r)
+		c, err := policy.authenticate(r.Header, rec.began)
 		if err != nil {
 			return err
 		}
-		recordOf(r).key = c.name
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), identityKey{}, identity{policy, c})))
+		rec.key, rec.identity = c.name, identity{policy, c}
+		next.ServeHTTP(w, r)
 		return nil
 	})
 }

@@ -53,17 +53,20 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	rec.code = known.Code
 	h := w.Header()
 	if known.Code == codeOurKey {
-		h.Set("x-should-retry", "false")
+		h.Set(headShouldRetry, "false")
 	}
 	if r.ProtoMajor == 1 && r.ContentLength != 0 && (rec.exchange == nil || rec.exchange.body == nil) {
 		// Or the server would wait for a body that nobody wants to read, for as long as its sender likes.
 		h.Set("Connection", "close")
 	}
-	h.Set("Content-Type", "application/json")
-	h.Set("x-request-id", rec.id.String())
+	h[headContentType] = applicationJSON
+	h[headRequestID] = []string{rec.id.String()}
 	w.WriteHeader(known.Status)
 	w.Write(known.JSON()) //nolint:errcheck // a client that does not read its error has left
 }
+
+// applicationJSON is shared: nobody changes it.
+var applicationJSON = []string{"application/json"}
 
 func wrongMethod(_ http.ResponseWriter, r *http.Request) error {
 	if asksForWebSocket(r) {

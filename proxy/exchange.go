@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"crypto/sha256"
 	"net/http"
 	"time"
 
@@ -34,7 +35,8 @@ type exchange struct {
 	asked    bool   // the caller asked for the usage chunk
 	choices  int64  // at least 1
 	body     *heldBody
-	request  *wire.Request // as it was read; nil once nobody else is to be asked
+	request  *wire.Request     // as it was read; nil once nobody else is to be asked
+	digest   [sha256.Size]byte // of the body as it was read; zero until somebody wants it
 
 	takesGzip bool // the client can read an answer that is compressed
 	attempt
@@ -91,6 +93,11 @@ type draws struct {
 	late    []int64 // how much of each charge was drawn after the call had begun; nil: nothing
 }
 
+// grown makes room for n budgets.
+func (d *draws) grown(n int) {
+	d.budgets, d.charges = make([]*budget, 0, n), make([]limiter.Charge, 0, n)
+}
+
 func (d *draws) add(b *budget) {
 	d.budgets = append(d.budgets, b)
 	d.charges = append(d.charges, limiter.Charge{Budget: b.handle})
@@ -135,7 +142,7 @@ func (s *Server) begin(e wire.Endpoint, r *http.Request) *exchange {
 	rec := recordOf(r)
 	x := &exchange{
 		server: s, endpoint: e, policy: id.policy, caller: id.caller, id: rec.id, rec: rec,
-		began: time.Now(), sdk: r.Header.Get("X-Stainless-Lang"), choices: 1,
+		began: rec.began, sdk: r.Header.Get("X-Stainless-Lang"), choices: 1,
 	}
 	rec.exchange = x
 	return x
@@ -173,7 +180,7 @@ func (x *exchange) states(ctx context.Context) draws {
 			}
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	ctx, cancel := x.server.bounded(context.WithoutCancel(ctx))
 	defer cancel()
 	if _, err := x.server.options.Limiter.Peek(ctx, d.charges); err != nil {
 		return draws{} // headers that cannot be true are left out

@@ -69,12 +69,12 @@ func (x *exchange) ask(r *http.Request) (*http.Response, error) {
 func (x *exchange) outgoing(ctx context.Context, from http.Header) *http.Request {
 	// The incoming body would not do: the server closes it when the answer starts, while it is still being sent, and streams
 	// would be cut short under load.
-	out := &http.Request{
-		Method: http.MethodPost, URL: x.route.upstream.Endpoint(strings.TrimPrefix(string(x.endpoint), "/v1")), Header: x.route.upstream.Header(from, x.media),
-		Body: x.body.reader(), ContentLength: x.body.len(),
-		GetBody: func() (io.ReadCloser, error) { return x.body.reader(), nil },
-	}
-	return out.WithContext(ctx)
+	out := (&http.Request{}).WithContext(ctx)
+	out.Method, out.URL = http.MethodPost, x.route.upstream.Endpoint(strings.TrimPrefix(string(x.endpoint), "/v1"))
+	out.Header = x.route.upstream.Header(from, x.media)
+	out.Body, out.ContentLength = x.body.reader(), x.body.len()
+	out.GetBody = func() (io.ReadCloser, error) { return x.body.reader(), nil }
+	return out
 }
 
 // relay passes an answer on: every piece when it comes, unless all of it is here or about to be.

@@ -3,66 +3,69 @@ package proxy
 import (
 	"context"
 	"net/http"
-	"strconv"
+	"slices"
 
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy/limit"
+	"github.com/tokenfare/tokenfare/proxy/upstream"
 )
 
 // returned are the only answer headers that come back. The upstream's limits, organisation and cookies describe the shared
 // account and stay here.
-var returned = []string{
+var returned = [...]string{
 	"Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Disposition", "Cache-Control", "Date",
 	"X-Request-Id", "Openai-Version", "Openai-Model", "Openai-Processing-Ms",
 	"Retry-After", "Retry-After-Ms", "X-Should-Retry",
 }
 
-// pick returns a header with only the named fields of h.
-func pick(h http.Header, names []string) http.Header {
-	out := make(http.Header, len(names))
-	for _, name := range names {
-		if v := h[name]; len(v) > 0 {
-			out[name] = v
+// keepReturned takes everything else out of an upstream's header, and what holds the upstream's key: a provider may put it anywhere.
+func keepReturned(h http.Header, u *upstream.Upstream) {
+	for name, values := range h {
+		keep := slices.Contains(returned[:], name)
+		for _, v := range values {
+			keep = keep && !u.Holds(v)
+		}
+		if !keep {
+			delete(h, name)
 		}
 	}
-	return out
 }
 
 // writeBudgets sets the headers every answer to a known caller carries: what is left of its tightest token and request
 // budgets, which budget is the tightest of all, and what this call holds.
 func (x *exchange) writeBudgets(ctx context.Context, h http.Header) {
-	d := x.states(ctx)
+	d, f := x.states(ctx), fields{header: h}
 	if b, s := d.tightest((*budget).limitsTokens); b != nil {
-		writeLimit(h, "tokens", s)
+		f.limit(&headsTokens, s)
 	}
 	if b, s := d.tightest((*budget).limitsRequests); b != nil {
-		writeLimit(h, "requests", s)
+		f.limit(&headsRequests, s)
 	}
 	running, s := d.tightest((*budget).atOnce)
 	if running != nil {
-		h.Set("x-ratelimit-limit-at-once", strconv.FormatInt(s.Limit, 10))
-		h.Set("x-ratelimit-remaining-at-once", strconv.FormatInt(s.Remaining, 10))
+		f.setInt(headsAtOnce.limit, s.Limit)
+		f.setInt(headsAtOnce.remaining, s.Remaining)
 	}
 	b, _ := d.tightest((*budget).limitsUse)
 	if b == nil {
 		b = running
 	}
-	if b != nil && h.Get("x-tokenfare-budget") == "" {
-		h.Set("x-tokenfare-budget", headerText(b))
+	if b != nil && len(h[headBudget]) == 0 {
+		f.set(headBudget, headerText(b))
 	}
 	if x.begun && len(x.draws.budgets) > 0 {
-		h.Set("x-tokenfare-reserved", strconv.FormatInt(x.boundTokens(), 10))
+		f.setInt(headReserved, x.boundTokens())
 	}
 	if x.begun && x.inserted > 0 {
-		h.Set("x-tokenfare-output-limit", strconv.FormatInt(x.inserted, 10))
+		f.setInt(headOutputLimit, x.inserted)
 	}
 }
 
-func writeLimit(h http.Header, what string, s limiter.State) {
-	h.Set("x-ratelimit-limit-"+what, strconv.FormatInt(s.Limit, 10))
-	h.Set("x-ratelimit-remaining-"+what, strconv.FormatInt(s.Remaining, 10))
+func (f *fields) limit(heads *limitHeads, s limiter.State) {
+	f.setInt(heads.limit, s.Limit)
+	f.setInt(heads.remaining, s.Remaining)
 	if s.ResetAfter > 0 || s.Remaining == s.Limit { // a total is never full again
-		h.Set("x-ratelimit-reset-"+what, roundUpZero(s.ResetAfter).String())
+		f.set(heads.reset, roundUpZero(s.ResetAfter).String())
 	}
 }
 

@@ -35,9 +35,9 @@ func (s *Server) finish(rec *record, r *http.Request) {
 			return
 		}
 	}
-	attrs := make([]slog.Attr, 0, 24)
-	attrs = append(
-		attrs,
+	var room [32]slog.Attr
+	attrs := append(
+		room[:0],
 		slog.String("id", rec.id.String()),
 		slog.String("key", rec.key),
 		slog.String("method", shorten(r.Method, 20)),
@@ -61,7 +61,7 @@ func (s *Server) finish(rec *record, r *http.Request) {
 		attrs = append(attrs, slog.String("traceparent", shorten(trace, 64)))
 	}
 	if x := rec.exchange; x != nil && x.route != nil {
-		attrs = append(attrs, x.attrs()...)
+		attrs = x.attrs(attrs)
 	}
 	level := slog.LevelInfo
 	if rec.cause != nil {
@@ -71,8 +71,9 @@ func (s *Server) finish(rec *record, r *http.Request) {
 	log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
-func (x *exchange) attrs() []slog.Attr {
-	attrs := []slog.Attr{
+func (x *exchange) attrs(attrs []slog.Attr) []slog.Attr {
+	attrs = append(
+		attrs,
 		slog.String("model", shorten(x.model, 100)),
 		slog.String("upstream", x.route.upstream.Name),
 		slog.Bool("stream", x.stream),
@@ -84,7 +85,7 @@ func (x *exchange) attrs() []slog.Attr {
 		slog.Int64("output_tokens", x.outcome.usage.Output),
 		slog.Int64("settled_tokens", addSaturating(x.outcome.usage.Input, x.outcome.usage.Output)),
 		slog.String("cost", x.outcome.cost.String()),
-	}
+	)
 	if tier := x.outcome.usage.Tier; tier != cost.Unstated {
 		attrs = append(attrs, slog.String("tier", tier.String()))
 	}

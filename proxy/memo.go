@@ -43,7 +43,7 @@ func (m *memo) recall(x *exchange, body []byte) (memoEntry, bool) {
 	if none {
 		return memoEntry{}, false
 	}
-	key := memoKey{x.caller.name, x.endpoint, x.route, sha256.Sum256(body)}
+	key := x.memoKey(body)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e, ok := m.known[key]
@@ -58,7 +58,7 @@ func (m *memo) remember(x *exchange, body []byte) {
 	if x.refused == nil {
 		return
 	}
-	key := memoKey{x.caller.name, x.endpoint, x.route, sha256.Sum256(body)}
+	key := x.memoKey(body)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.known == nil {
@@ -74,6 +74,14 @@ func (m *memo) remember(x *exchange, body []byte) {
 		m.of[key.caller]++
 	}
 	m.known[key] = memoEntry{estimate: x.refused.estimate, partial: x.partial, until: x.began.Add(x.refused.promised)}
+}
+
+// memoKey is where what is known of the body of a call is kept.
+func (x *exchange) memoKey(body []byte) memoKey {
+	if x.digest == ([sha256.Size]byte{}) {
+		x.digest = sha256.Sum256(body)
+	}
+	return memoKey{x.caller.name, x.endpoint, x.route, x.digest}
 }
 
 func (m *memo) forgetLocked(key memoKey) {

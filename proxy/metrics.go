@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -34,6 +33,10 @@ type metrics struct {
 	listFailures *prometheus.CounterVec
 	draws        prometheus.Counter
 	drawWaits    prometheus.Histogram
+	byRequest    *series[requestLabels, prometheus.Counter]
+	byEnding     *series[endingLabels, prometheus.Counter]
+	byModel      *series[string, modelSeries]
+	byKey        *series[string, *keySeries]
 	panics       prometheus.Counter
 	settleFailed prometheus.Counter
 
@@ -88,6 +91,7 @@ func newMetrics(s *Server, reg prometheus.Registerer) (*metrics, error) {
 		panics:       prometheus.NewCounter(prometheus.CounterOpts{Name: "tokenfare_panics_total", Help: "Calls that ended in a panic of this proxy."}),
 		settleFailed: prometheus.NewCounter(prometheus.CounterOpts{Name: "tokenfare_settle_failures_total", Help: "Settlements that the limiter could not take."}),
 	}
+	m.keep()
 	for _, c := range []prometheus.Collector{
 		m.requests, m.duration, m.firstByte, m.estimated, m.settled, m.spent, m.overshoot, m.errorRatio, m.endings,
 		m.earlyRetries, m.rejected, m.failovers, m.rests, m.listFailures, m.draws, m.drawWaits, m.panics, m.settleFailed, &levels{server: s},
@@ -156,29 +160,30 @@ func (m *metrics) finished(rec *record, now time.Time) {
 	if x != nil && x.route != nil {
 		model = x.route.Pattern
 	}
-	m.requests.WithLabelValues(rec.key, model, strconv.Itoa(rec.status)).Inc()
+	m.byRequest.of(requestLabels{rec.key, model, rec.status}).Inc()
 	if x == nil || x.route == nil {
 		return
 	}
-	m.duration.WithLabelValues(model).Observe(now.Sub(rec.began).Seconds())
+	of := m.byModel.of(model)
+	of.duration.Observe(now.Sub(rec.began).Seconds())
 	if !rec.firstByte.IsZero() {
-		m.firstByte.WithLabelValues(model).Observe(rec.firstByte.Sub(rec.began).Seconds())
+		of.firstByte.Observe(rec.firstByte.Sub(rec.began).Seconds())
 	}
-	m.endings.WithLabelValues(x.outcome.ending, x.outcome.basis.String()).Inc()
+	m.byEnding.of(endingLabels{x.outcome.ending, x.outcome.basis}).Inc()
 	if !x.begun {
 		return
 	}
-	m.estimated.WithLabelValues(rec.key, "input").Add(float64(x.estimate.Input))
-	m.estimated.WithLabelValues(rec.key, "output").Add(float64(x.estimate.MaxOutput))
-	u := x.outcome.usage
-	m.settled.WithLabelValues(rec.key, "input").Add(float64(u.Input))
-	m.settled.WithLabelValues(rec.key, "cached_input").Add(float64(u.CachedInput))
-	m.settled.WithLabelValues(rec.key, "output").Add(float64(u.Output))
-	m.settled.WithLabelValues(rec.key, "reasoning").Add(float64(u.Reasoning))
-	m.spent.WithLabelValues(rec.key).Add(float64(x.outcome.cost) / 1e9)
-	m.overshoot.WithLabelValues(rec.key).Add(float64(x.outcome.over))
+	u, key := x.outcome.usage, m.byKey.of(rec.key)
+	key.estimatedInput.Add(float64(x.estimate.Input))
+	key.estimatedOutput.Add(float64(x.estimate.MaxOutput))
+	key.input.Add(float64(u.Input))
+	key.cachedInput.Add(float64(u.CachedInput))
+	key.output.Add(float64(u.Output))
+	key.reasoning.Add(float64(u.Reasoning))
+	key.spent.Add(float64(x.outcome.cost) / 1e9)
+	key.overshoot.Add(float64(x.outcome.over))
 	if x.outcome.basis == chargeReported && x.estimate.Input > 0 {
-		m.errorRatio.WithLabelValues(model).Observe(float64(u.Input) / float64(x.estimate.Input))
+		of.errorRatio.Observe(float64(u.Input) / float64(x.estimate.Input))
 	}
 }
 

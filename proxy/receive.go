@@ -26,18 +26,9 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 	}
 	x.idle = &idleBody{ReadCloser: resp.Body, limit: x.server.options.IdleTimeout, cancel: x.cancel}
 	resp.Body = x.idle
-	header := resp.Header
-	resp.Header = pick(header, returned)
-	for name, values := range resp.Header {
-		for _, v := range values {
-			if string(x.route.upstream.Redact([]byte(v))) != v {
-				resp.Header.Del(name) // a provider that puts our key into a header
-			}
-		}
-	}
-	x.upstreamID = plainID(resp.Header.Get("X-Request-Id"))
-	if resp.Header.Get("X-Request-Id") == "" {
-		resp.Header.Set("X-Request-Id", x.id.String())
+	keepReturned(resp.Header, x.route.upstream.Upstream)
+	if x.upstreamID = plainID(resp.Header.Get(headRequestID)); x.upstreamID == "" && resp.Header.Get(headRequestID) == "" {
+		resp.Header[headRequestID] = []string{x.id.String()}
 	}
 	switch {
 	case resp.StatusCode < 200:
@@ -53,7 +44,7 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 		return badGateway(http.StatusBadGateway, "upstream_redirected", "The upstream answered with a redirect, which is not followed. "+
 			"The operator of this proxy must check the url of upstream "+x.route.upstream.Name+".")
 	}
-	how := framing(x.endpoint, header)
+	how := framing(x.endpoint, resp.Header)
 	sse := how.Stream
 	x.unreadable = x.stream && !sse // text that is not framed as it should be cannot be told from its frame
 	how.Withhold = sse && x.withhold
@@ -104,12 +95,12 @@ func (l lastWord) Read(p []byte) (int, error) {
 
 // settleAhead reads a short plain answer whole and settles it, so that its headers carry what it cost and what is left after it.
 func (x *exchange) settleAhead(ctx context.Context, resp *http.Response) error {
-	whole, err := io.ReadAll(x.answer)
+	whole, err := readWhole(x.answer, resp.ContentLength)
 	x.answer.Close()
 	if err != nil {
 		return err
 	}
-	resp.Body = io.NopCloser(strings.NewReader(string(whole)))
+	resp.Body = io.NopCloser(bytes.NewReader(whole))
 	x.end(endedAnswer)
 	if err := x.recorded(ctx); err != nil {
 		return err // the upstream has done its work: that is charged
@@ -117,9 +108,16 @@ func (x *exchange) settleAhead(ctx context.Context, resp *http.Response) error {
 	x.fresh = false // what is left has changed
 	x.writeBudgets(ctx, resp.Header)
 	if x.facts.Priced {
-		resp.Header.Set("x-tokenfare-cost", x.outcome.cost.String())
+		resp.Header[headCost] = []string{x.outcome.cost.String()}
 	}
 	return nil
+}
+
+// readWhole reads an answer that says how long it is. What is in it may be shorter, where something of it is withheld.
+func readWhole(r io.Reader, length int64) ([]byte, error) {
+	buffer := bytes.NewBuffer(make([]byte, 0, length+bytes.MinRead))
+	_, err := buffer.ReadFrom(r)
+	return buffer.Bytes(), err
 }
 
 // passError relays an upstream's error answer with the upstream's key taken out of its text.

@@ -25,6 +25,7 @@ type record struct {
 	deadline  time.Time
 	control   *http.ResponseController
 	exchange  *exchange
+	identity  identity // who asks; nobody until it is known
 }
 
 type recordKey struct{}
@@ -74,7 +75,7 @@ func (rec *record) WriteHeader(status int) {
 func (rec *record) begin(status int) {
 	if rec.status == 0 {
 		rec.status = status
-		rec.Header().Set("x-tokenfare-id", rec.id.String())
+		rec.Header()[headID] = []string{rec.id.String()}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -38,15 +37,16 @@ func (f *refusal) Error() string { return f.answer.Message }
 
 // write sets the headers that tell a client when to come back.
 func (f *refusal) write(h http.Header) {
+	w := fields{header: h}
 	if f.wait > 0 {
 		ms := int64((f.wait + time.Millisecond - 1) / time.Millisecond)
-		h.Set("Retry-After", strconv.FormatInt((ms+999)/1000, 10))
-		h.Set("retry-after-ms", strconv.FormatInt(ms, 10))
+		w.setInt(headRetryAfter, (ms+999)/1000)
+		w.setInt(headRetryMillis, ms)
 	}
 	if f.noRetry {
-		h.Set("x-should-retry", "false")
+		w.set(headShouldRetry, "false")
 	}
-	h.Set("x-tokenfare-budget", headerText(f.budget))
+	w.set(headBudget, headerText(f.budget))
 }
 
 // refuse builds the 429 for a reservation that failed. Which budget to name and how long to wait is asked of each budget

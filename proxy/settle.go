@@ -8,11 +8,20 @@ import (
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
+	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
 // settleTimeout bounds how long settling may hold up the end of an answer: a chunked answer is only closed after it.
 const settleTimeout = 2 * time.Second
+
+// bounded is a context for what the limiter does. One that is in memory never waits, and needs no timer.
+func (s *Server) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, inMemory := s.options.Limiter.(*limiter.Memory); inMemory {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, settleTimeout)
+}
 
 // cause is why an exchange ends.
 type cause uint8
@@ -116,8 +125,9 @@ func (x *exchange) end(why cause) {
 		return
 	}
 	x.ended = true
-	// Should judging panic, the whole reservation is charged, and the panic goes on its way.
-	x.outcome = x.charged("broken", chargeReserved, wire.Report{})
+	if x.begun { // should judging panic, the whole reservation is charged, and the panic goes on its way
+		x.outcome = x.charged("broken", chargeReserved, wire.Report{})
+	}
 	defer x.squareUp() // whatever the call's own context says
 	var report wire.Report
 	if x.answer != nil {
@@ -132,7 +142,7 @@ func (x *exchange) end(why cause) {
 
 // squareUp settles what the exchange holds, and records whose it is what the provider has stored.
 func (x *exchange) squareUp() {
-	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
+	ctx, cancel := x.server.bounded(context.Background())
 	defer cancel()
 	if err := x.settle(ctx); err != nil {
 		x.server.metrics.settleFailed.Inc()

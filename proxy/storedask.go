@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -80,16 +81,10 @@ func (c *stored) failed(err error) error {
 // records what has become of it, which is durable before the last bytes leave.
 func (c *stored) relay(resp *http.Response, made *wire.Made, then func() ledger.Ticket) error {
 	defer resp.Body.Close()
-	header := pick(resp.Header, returned)
-	for name, values := range header {
-		for _, v := range values {
-			if string(c.upstream.Redact([]byte(v))) == v { // a provider may put our key into a header
-				c.w.Header().Set(name, v)
-			}
-		}
-	}
-	if c.w.Header().Get("X-Request-Id") == "" {
-		c.w.Header().Set("X-Request-Id", c.exchange.id.String())
+	keepReturned(resp.Header, c.upstream.Upstream)
+	maps.Copy(c.w.Header(), resp.Header)
+	if c.w.Header().Get(headRequestID) == "" {
+		c.w.Header().Set(headRequestID, c.exchange.id.String())
 	}
 	// What was read last waits until it is known whether it is the last.
 	var buffers [2][16 << 10]byte

@@ -141,5 +141,10 @@ func (u *Upstream) Redact(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte(u.key), []byte("[key]"))
 }
 
+// Holds reports whether the upstream's key is in a text.
+func (u *Upstream) Holds(text string) bool {
+	return len(u.key) >= shortestKey && strings.Contains(text, u.key)
+}
+
 // CloseIdle closes connections that no call is using.
 func (u *Upstream) CloseIdle() { u.wire.closeIdle() }
