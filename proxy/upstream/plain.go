@@ -86,17 +86,16 @@ func (p *plain) call(c *conn, r *http.Request) (*http.Response, error) {
 	if err != nil {
 		stop()
 		c.abort()
-		written := c.sent
 		if sending != nil {
-			written = <-sending == nil
+			<-sending
 		}
 		switch cause := context.Cause(ctx); {
 		case cause != nil:
 			err = cause
-		case c.used && c.wrote == 0 && !written:
+		case c.used && c.wrote == 0:
 			return nil, errStale
 		}
-		return nil, &Error{Err: err, Written: written}
+		return nil, &Error{Err: err, Written: c.sent}
 	}
 	_ = c.SetDeadline(time.Time{})
 	answer := &answer{conn: c, body: resp.Body, sending: sending, ctx: ctx, stop: stop, pool: &p.idle, closes: resp.Close || resp.StatusCode < 200}
@@ -116,7 +115,7 @@ func (c *conn) receive(r *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		if resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
+		if resp.StatusCode/100 != 1 || resp.StatusCode == http.StatusSwitchingProtocols {
 			c.room = math.MaxInt64
 			return resp, nil
 		}
@@ -163,18 +162,24 @@ func (a *answer) Close() error {
 // finish gives the connection back if another call can use it.
 func (a *answer) finish(whole bool) {
 	a.done = true
-	sent := true
-	if a.sending != nil {
-		select {
-		case err := <-a.sending:
-			sent = err == nil
-		default:
-			sent = false
-		}
+	if !a.stop() || !whole || a.closes || a.conn.r.Buffered() > 0 {
+		a.conn.abort()
+		return
 	}
-	if a.stop() && whole && sent && !a.closes && a.conn.r.Buffered() == 0 {
+	if a.sending == nil {
 		a.pool.put(a.conn)
 		return
 	}
-	a.conn.abort()
+	// The request may still be on its way: the upstream did not wait for all of it. If it takes the rest, the connection is sound.
+	_ = a.conn.SetWriteDeadline(time.Now().Add(afterwards))
+	go func() {
+		if <-a.sending == nil && a.conn.SetWriteDeadline(time.Time{}) == nil {
+			a.pool.put(a.conn)
+		} else {
+			a.conn.abort()
+		}
+	}()
 }
+
+// afterwards is how long an upstream may take to read the rest of a request that it has answered.
+const afterwards = time.Second
