@@ -107,7 +107,7 @@ func cannedServer(b *testing.B, network *canned) *proxy.Server {
 	if err := l.Inc(context.Background(), []limiter.Charge{{Budget: budget, N: 9_990}}); err != nil {
 		b.Fatal(err)
 	}
-	s, err := proxy.New(proxy.Options{Limiter: l, Estimator: estimator, Log: slog.New(slog.NewJSONHandler(io.Discard, nil))}, policy)
+	s, err := proxy.New(proxy.Options{Limiter: l, Estimator: estimator, Log: slog.New(slog.NewJSONHandler(new(thrownAway), nil))}, policy)
 	if err != nil {
 		b.Fatal(err)
 	}

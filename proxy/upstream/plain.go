@@ -87,7 +87,7 @@ func (p *plain) call(c *conn, r *http.Request) (*http.Response, error) {
 		stop()
 		c.abort()
 		if sending != nil {
-			<-sending
+			_ = <-sending // what it has to say is in c
 		}
 		switch cause := context.Cause(ctx); {
 		case cause != nil:
