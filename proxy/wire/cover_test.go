@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -189,6 +190,21 @@ func TestEndingOfAStreamWithSeveralChoices(t *testing.T) {
 		head + `],"usage":{"prompt_tokens":9,"completion_tokens":4,"total_tokens":13}}` + "\n\n" + doneEvent
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestManyChoicesHaveEnded: they are not ended again, however much it took to say so.
+func TestManyChoicesHaveEnded(t *testing.T) {
+	const choices = 40
+	var stream strings.Builder
+	for i := range choices {
+		fmt.Fprintf(&stream, `data: {"choices":[{"index":%d,"delta":{},"finish_reason":"stop"}],"x":%q}`+"\n\n", i, strings.Repeat("x", mostLasts/16))
+	}
+	p := &purse{left: 1, end: &Ending{Budget: "b", Choices: choices + 1}}
+	got, err := paid(t, p, AnswerOptions{}, strings.NewReader(stream.String()+say("a b c")))
+	end := strings.TrimPrefix(got, stream.String())
+	if strings.Count(end, `"index"`) != 1 || !strings.Contains(end, `"index":40`) || err != nil {
+		t.Errorf("%v, the end is %q", err, end)
 	}
 }
 

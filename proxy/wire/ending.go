@@ -37,6 +37,7 @@ func (s *seen) end(dst []byte, e *Ending) []byte {
 
 // endChoices appends a last chunk for each choice that is open, the usage if it was asked for, and the end.
 func (s *seen) endChoices(dst []byte, e *Ending) []byte {
+	s.readLasts()
 	chunk := s.chunk()
 	end := func(choices string) {
 		last := append(slices.Clone(chunk), member{"choices", []byte(choices)})

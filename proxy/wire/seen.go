@@ -9,7 +9,9 @@ import (
 type seen struct {
 	endpoint Endpoint
 	head     []byte         // the event that says whose stream it is, as far as it may be kept
-	finished map[int64]bool // choices that have ended
+	lasts    [][]byte       // events that seem to say that choices have ended: few streams are ended by us, so they are read when one is
+	size     int            // of lasts
+	finished map[int64]bool // choices that have ended, as far as lasts was read
 	next     int64          // the sequence number of the next event
 	outputs  outputs        // of a response
 
@@ -21,9 +23,11 @@ type seen struct {
 	unreadable bool        // that is not known
 }
 
-// mostHead bounds what is kept of an event, mostFinished of which choices it is kept that they have ended.
+// mostHead bounds what is kept of an event, mostLasts of those that are read later, in bytes, and mostFinished of which choices it is
+// kept that they have ended.
 const (
 	mostHead     = 64 << 10
+	mostLasts    = 16 << 10
 	mostFinished = 1 << 14
 )
 
@@ -47,7 +51,10 @@ func (s *seen) passed(b []byte) {
 		}
 		s.outputs.event(&s.output)
 	case s.reason:
-		s.finish(eventData(b))
+		s.lasts = append(s.lasts, bytes.Clone(b))
+		if s.size += len(b); s.size > mostLasts {
+			s.readLasts()
+		}
 	}
 }
 
@@ -69,6 +76,14 @@ func (s *seen) keepHead(b []byte, data *scanner) {
 	if s.endpoint == Responses && bytes.Contains(b, []byte(`"response"`)) || s.endpoint != Responses && data.choicesItems {
 		s.head = bytes.Clone(b[:min(len(b), mostHead)])
 	}
+}
+
+// readLasts notes which choices have ended so far.
+func (s *seen) readLasts() {
+	for _, event := range s.lasts {
+		s.finish(eventData(event))
+	}
+	s.lasts, s.size = nil, 0
 }
 
 // finish notes which choices an event says have ended.
