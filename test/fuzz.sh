@@ -33,7 +33,7 @@ for package in $(go list ./...); do
 		fi
 		found=$((found + 1))
 		printf '\n== %s %s\n' "$package" "$target"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$amount" -timeout 0 ${PARALLEL:+-parallel "$PARALLEL"} "$package"
+		go test -run '^$' -fuzz "^$target\$" -fuzztime "$amount" -fuzzminimizetime 10s -timeout 0 ${PARALLEL:+-parallel "$PARALLEL"} "$package"
 	done
 done
 if [ "$found" = 0 ]; then

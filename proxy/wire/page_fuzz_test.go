@@ -39,8 +39,9 @@ func FuzzReadPage(f *testing.F) {
 			if json.Unmarshal(raw, &entry) != nil || json.Unmarshal(entry["id"], &id) != nil {
 				id = ""
 			}
-			if page.Entries[i].ID != id || !bytes.Equal(page.Entries[i].JSON, raw) {
-				t.Fatalf("%s: entry %d is %q, %s", body, i, page.Entries[i].ID, page.Entries[i].JSON)
+			got := page.Entries[i]
+			if (IsID(got.ID) || IsID(id)) && got.ID != id || !bytes.Equal(got.JSON, raw) { // encoding/json mends what is no UTF-8
+				t.Fatalf("%s: entry %d is %q, %s", body, i, got.ID, got.JSON)
 			}
 		}
 		again, err := ReadPage(page.JSON())

@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -52,6 +53,7 @@ func (b *books) balance() {
 		b.t.Fatal(err)
 	}
 	b.due = map[int]charge{}
+	var nothing []error
 	for number := range b.rows {
 		if b.calls[number] == nil {
 			b.t.Errorf("the ledger has call %d, and nobody made it", number)
@@ -59,7 +61,9 @@ func (b *books) balance() {
 	}
 	for number, c := range b.calls {
 		p, a, x := b.plans(number), b.accounts[number], b.rows[number]
-		if err := seen(p, a, c, x); err != nil {
+		if err := seen(p, a, c, x); errors.Is(err, errForNothing) {
+			nothing = append(nothing, err)
+		} else if err != nil {
 			b.fault(number, err)
 		}
 		if err := refusal(p, c); err != nil {
@@ -80,6 +84,9 @@ func (b *books) balance() {
 				b.fault(number, fmt.Errorf("it costs %s, and %s are charged", price, x.End.Cost))
 			}
 		}
+	}
+	if len(nothing) > len(b.calls)/200 {
+		b.t.Errorf("%d of %d calls: %v", len(nothing), len(b.calls), nothing[0])
 	}
 	if b.wrong > most {
 		b.t.Errorf("and %d more", b.wrong-most)

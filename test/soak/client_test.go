@@ -30,8 +30,8 @@ type call struct {
 }
 
 // String is for faults.
-func (c *call) String() string {
-	return fmt.Sprintf("status %d, %d words in %d bytes, clean %v, done %v, killed %v, %s after %s %s", c.status, c.words, c.bytes, c.clean, c.done, c.killed, c.happened, c.ended.Sub(c.began).Round(time.Millisecond), c.body)
+func (got *call) String() string {
+	return fmt.Sprintf("status %d, %d words in %d bytes, clean %v, done %v, killed %v, %s after %s %s", got.status, got.words, got.bytes, got.clean, got.done, got.killed, got.happened, got.ended.Sub(got.began).Round(time.Millisecond), got.body)
 }
 
 // clients make one call after the other, until they are told to stop.
@@ -180,7 +180,7 @@ func (got *call) read(from io.Reader, p plan) {
 			line = got.count(append(line, buffer[:n]...))
 		}
 		switch {
-		case err == io.EOF: //nolint:errorlint // what readers return
+		case err == io.EOF:
 			got.clean = true
 			return
 		case err != nil:

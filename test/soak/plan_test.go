@@ -169,16 +169,6 @@ func (p plan) streams() bool {
 	}
 }
 
-// upstream reports whether the call may reach an upstream that has something to say.
-func (p plan) upstream() bool {
-	switch p.kind {
-	case brokenJSON, unknownModel, wrongKey, tooLarge, unreachable:
-		return false
-	default:
-		return true
-	}
-}
-
 // path is where the call goes.
 func (p plan) path() string {
 	switch p.kind {

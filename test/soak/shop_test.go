@@ -102,7 +102,7 @@ func (s *shop) yaml(more string) string {
 		fmt.Fprintf(&b, "  %s: { hash: %q, limits: [%s]%s }\n", key, harness.Hash(s.secrets[key]), quoted("key "+key), extra)
 	}
 	fmt.Fprintf(&b, "groups:\n  all: { keys: [\"*\"], limits: [%s] }\n  pair: { keys: [steady, bucket], limits: [%s] }\n", quoted("group all"), quoted("group pair"))
-	silence := "1s"
+	silence := "2s"
 	if harness.Race { // nobody is to be cut off because the machine is slow
 		silence = "6s"
 	}
