@@ -133,7 +133,7 @@ func TestThreatMemoryLimit(t *testing.T) {
 	p.Chat(t, harness.Alice, ask(`"max_tokens": 5`)).WantOK(t)
 }
 
-// Who sends a head or a body byte by byte is cut; who comes meanwhile does not notice.
+// Who sends a head or a body byte by byte is cut, and so is a head that is too long; who comes meanwhile does not notice.
 func TestThreatSlowSenders(t *testing.T) {
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000 tokens in total"}, More: "timeouts: { request_header: 300ms, request_body: 600ms }\n"})
@@ -170,6 +170,10 @@ func TestThreatSlowSenders(t *testing.T) {
 		if strings.HasPrefix(string(text), "HTTP/1.1 2") {
 			t.Errorf("%s: %q", name, text)
 		}
+	}
+	giant := connect(t, p, head+strings.Repeat("X: "+strings.Repeat("y", 1000)+"\r\n", 100)+"\r\n")
+	if resp, err := http.ReadResponse(bufio.NewReader(giant), nil); err != nil || resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("a head of 100 kB: %v, %v", resp, err)
 	}
 	p.WantIdle(t)
 	up.WantCalls(t, 3)
