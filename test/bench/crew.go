@@ -11,9 +11,9 @@ import (
 // crew are the servers of a run, in the order in which they were started.
 type crew struct{ running []*process }
 
-// hire adds a server that was started, or passes on why it was not.
+// hire adds a server that was started, or passes on why it was not; nil: there is none of its kind here.
 func (c *crew) hire(p *process, err error) (*process, error) {
-	if err == nil {
+	if p != nil && err == nil {
 		c.running = append(c.running, p)
 	}
 	return p, err

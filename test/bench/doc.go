@@ -2,10 +2,11 @@
 //
 //	go run ./test/bench
 //
-// Three servers, each a process of its own, answer the same requests in interleaved rounds:
+// Three servers or four, each a process of its own, answer the same requests in interleaved rounds:
 //
 //   - mock: a scripted upstream with prebuilt answers, asked directly. It is measured twice; the difference between its two rows is
 //     the noise of the run.
+//   - nginx, where it is installed: a reverse proxy in C, without counting or limits. It shows how far down the road goes.
 //   - bare proxy: net/http/httputil.ReverseProxy in front of the mock and nothing else: the floor for anything written in Go on top
 //     of it. Only what keeps it correct and fair is added: it reads the request before it sends it, and keeps idle connections.
 //   - tokenfare: the built program with everything on: keys, exact counting, three budgets, the ledger, metrics, a log line for

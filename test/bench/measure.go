@@ -67,6 +67,10 @@ func start(ctx context.Context, s settings, dir string, progress io.Writer) (_ [
 	if err != nil {
 		return nil, nil, err
 	}
+	plain, err := servers.hire(startNginx(dir, mock.addr))
+	if err != nil {
+		return nil, nil, err
+	}
 	binary, err := s.program(ctx, dir, progress)
 	if err != nil {
 		return nil, nil, err
@@ -80,6 +84,9 @@ func start(ctx context.Context, s settings, dir string, progress io.Writer) (_ [
 	product.product = true
 	again := newTarget("mock again", mock)
 	targets := []*target{direct, floor, product, again}
+	if plain != nil {
+		targets = []*target{direct, newTarget("nginx", plain), floor, product, again}
+	}
 	for _, t := range targets[1:] {
 		t.numbers = direct.numbers
 	}

@@ -24,6 +24,7 @@ type process struct {
 	cmd  *exec.Cmd
 	in   io.Closer // closed to end a role
 	done chan struct{}
+	work []int // processes that do the work for this one; empty: it does it itself
 }
 
 // startRole starts this program again as one of its roles.
@@ -84,10 +85,25 @@ func (p *process) stop() error {
 // tick is the unit of /proc/PID/stat: USER_HZ, which is 100 on every architecture Go runs Linux on.
 const tick = 10 * time.Millisecond
 
-// cpu is the processor time the process and its ended children have used: utime, stime, cutime and cstime of proc_pid_stat(5).
-// Zero where there is no /proc.
-func (p *process) cpu() (time.Duration, error) {
-	stat, err := p.read("stat")
+// pids are the processes that are measured.
+func (p *process) pids() []int { return append([]int{p.cmd.Process.Pid}, p.work...) }
+
+// cpu is the processor time the process has used, with those that work for it.
+func (p *process) cpu() (sum time.Duration, err error) {
+	for _, pid := range p.pids() {
+		took, err := cpuOf(pid)
+		if err != nil {
+			return 0, err
+		}
+		sum += took
+	}
+	return sum, nil
+}
+
+// cpuOf is the processor time a process and its ended children have used: utime, stime, cutime and cstime of proc_pid_stat(5). Zero
+// where there is no /proc.
+func cpuOf(pid int) (time.Duration, error) {
+	stat, err := read(pid, "stat")
 	if stat == nil || err != nil {
 		return 0, err
 	}
@@ -95,13 +111,13 @@ func (p *process) cpu() (time.Duration, error) {
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	const third = 3
 	if len(fields) <= 17-third {
-		return 0, fmt.Errorf("/proc/%d/stat is too short", p.cmd.Process.Pid)
+		return 0, fmt.Errorf("/proc/%d/stat is too short", pid)
 	}
 	var ticks int64
 	for _, field := range fields[14-third : 17-third+1] {
 		n, err := strconv.ParseInt(field, 10, 64)
 		if err != nil {
-			return 0, fmt.Errorf("read /proc/%d/stat: %w", p.cmd.Process.Pid, err)
+			return 0, fmt.Errorf("read /proc/%d/stat: %w", pid, err)
 		}
 		ticks += n
 	}
@@ -113,12 +129,28 @@ func (p *process) resetPeak() error {
 	if runtime.GOOS != "linux" {
 		return nil
 	}
-	return os.WriteFile(p.path("clear_refs"), []byte("5"), 0) // 5 resets VmHWM, see proc_pid_clear_refs(5)
+	var errs []error
+	for _, pid := range p.pids() {
+		errs = append(errs, os.WriteFile(path(pid, "clear_refs"), []byte("5"), 0)) // 5 resets VmHWM, see proc_pid_clear_refs(5)
+	}
+	return errors.Join(errs...)
 }
 
-// peak is the most memory the process has had resident since resetPeak, in bytes. Zero where there is no /proc.
-func (p *process) peak() (int64, error) {
-	status, err := p.read("status")
+// peak is the most memory the process has had resident since resetPeak, in bytes, with those that work for it.
+func (p *process) peak() (sum int64, err error) {
+	for _, pid := range p.pids() {
+		n, err := peakOf(pid)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+// peakOf is the most memory a process has had resident. Zero where there is no /proc.
+func peakOf(pid int) (int64, error) {
+	status, err := read(pid, "status")
 	if status == nil || err != nil {
 		return 0, err
 	}
@@ -126,18 +158,16 @@ func (p *process) peak() (int64, error) {
 	number, _, _ := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
 	kib, err := strconv.ParseInt(string(number), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("read VmHWM of /proc/%d/status: %w", p.cmd.Process.Pid, err)
+		return 0, fmt.Errorf("read VmHWM of /proc/%d/status: %w", pid, err)
 	}
 	return kib << 10, nil
 }
 
-func (p *process) read(file string) ([]byte, error) {
+func read(pid int, file string) ([]byte, error) {
 	if runtime.GOOS != "linux" {
 		return nil, nil
 	}
-	return os.ReadFile(p.path(file))
+	return os.ReadFile(path(pid, file))
 }
 
-func (p *process) path(file string) string {
-	return fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, file)
-}
+func path(pid int, file string) string { return fmt.Sprintf("/proc/%d/%s", pid, file) }
