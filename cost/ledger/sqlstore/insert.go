@@ -24,7 +24,7 @@ func (b *bulk) add(row ...any) { b.args = append(b.args, row...) }
 func (b *bulk) flush(ctx context.Context, t *tx) error {
 	for size := t.store.dialect.RowsAtOnce(); size > 0; size /= 2 {
 		for n := size * b.width; len(b.args) >= n; b.args = b.args[n:] {
-			if _, err := t.exec(ctx, b.statement(size), b.args[:n]...); err != nil {
+			if _, err := t.ExecContext(ctx, t.store.insert(b, size), b.args[:n]...); err != nil {
 				return err
 			}
 		}
@@ -32,7 +32,19 @@ func (b *bulk) flush(ctx context.Context, t *tx) error {
 	return nil
 }
 
-func (b *bulk) statement(rows int) string {
+// insert names a statement: each table is always written in the same way.
+type insert struct {
+	table string
+	rows  int
+}
+
+// insert is the statement that inserts so many rows, which is made once.
+func (s *Store) insert(b *bulk, rows int) string {
+	if text, ok := s.inserts.Load(insert{b.table, rows}); ok {
+		return text.(string)
+	}
 	row := "(" + strings.Repeat("?, ", b.width-1) + "?)"
-	return "INSERT INTO " + b.table + " (" + b.columns + ") VALUES " + strings.Repeat(row+", ", rows-1) + row + " " + b.conflict
+	text := s.place("INSERT INTO " + b.table + " (" + b.columns + ") VALUES " + strings.Repeat(row+", ", rows-1) + row + " " + b.conflict)
+	s.inserts.Store(insert{b.table, rows}, text)
+	return text
 }

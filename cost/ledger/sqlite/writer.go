@@ -1,0 +1,134 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+)
+
+// connectWriter opens the file for the one who writes.
+func connectWriter(path string) (*sql.DB, error) {
+	lastingLocks()
+	connector, err := sqlite.NewConnector(source(path, writeOptions()))
+	if err != nil {
+		return nil, fmt.Errorf("open ledger %s: %w", path, err)
+	}
+	db := sql.OpenDB(writer{connector})
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+// writer makes connections that write.
+type writer struct{ driver.Connector }
+
+// Connect opens the file.
+func (w writer) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := w.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &writeConn{Conn: conn, prepared: map[string]driver.Stmt{}}, nil
+}
+
+// writeConn is a connection by which the same few statements are executed again and again. It keeps them prepared, which a group
+// commit of a few rows would else spend a third of its time on.
+type writeConn struct {
+	driver.Conn
+	prepared map[string]driver.Stmt
+}
+
+// begin, commit and rollback are statements like others, so that they can be prepared. A transaction that begins is about to write.
+const (
+	begin    = "BEGIN IMMEDIATE"
+	commit   = "COMMIT"
+	rollback = "ROLLBACK"
+)
+
+// ExecContext executes a statement. One that has arguments will be used again.
+func (c *writeConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if len(args) == 0 {
+		return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	// Once begun, it takes less time than the goroutine that the driver would start to interrupt it; and a disk that hangs
+	// cannot be interrupted.
+	return c.exec(context.WithoutCancel(ctx), query, args)
+}
+
+func (c *writeConn) exec(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	statement := c.prepared[query]
+	if statement == nil {
+		var err error
+		if statement, err = c.Prepare(query); err != nil {
+			return nil, err
+		}
+		c.prepared[query] = statement
+	}
+	return statement.(driver.StmtExecContext).ExecContext(ctx, args)
+}
+
+// CheckNamedValue lets through what the driver takes as it is.
+func (c *writeConn) CheckNamedValue(v *driver.NamedValue) error {
+	switch v.Value.(type) {
+	case int64, string:
+		return nil
+	}
+	return driver.ErrSkip
+}
+
+// QueryContext runs a query.
+func (c *writeConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	return c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
+}
+
+// BeginTx begins a transaction, once nobody else writes.
+func (c *writeConn) BeginTx(ctx context.Context, _ driver.TxOptions) (driver.Tx, error) {
+	t := writeTx{c}
+	if _, err := c.exec(ctx, begin, nil); err != nil {
+		_ = t.Rollback() // it may have begun when ctx ended
+		return nil, err
+	}
+	return t, nil
+}
+
+// ResetSession reports whether it can be used again.
+func (c *writeConn) ResetSession(ctx context.Context) error {
+	return c.Conn.(driver.SessionResetter).ResetSession(ctx)
+}
+
+// IsValid reports whether it can be used again.
+func (c *writeConn) IsValid() bool { return c.Conn.(driver.Validator).IsValid() }
+
+// Close closes it, and the file with it: as long as a statement is prepared, SQLite would keep that open.
+func (c *writeConn) Close() error {
+	var errs []error
+	for _, statement := range c.prepared {
+		errs = append(errs, statement.Close())
+	}
+	clear(c.prepared)
+	return errors.Join(append(errs, c.Conn.Close())...)
+}
+
+// writeTx is a transaction that writes.
+type writeTx struct{ conn *writeConn }
+
+// Commit makes it durable. If that fails, nothing of it is left: SQLite would leave it open in some cases.
+func (t writeTx) Commit() error {
+	_, err := t.conn.exec(context.Background(), commit, nil)
+	if err != nil {
+		_ = t.Rollback() // the first error is the one to tell
+	}
+	return err
+}
+
+// Rollback takes it back.
+func (t writeTx) Rollback() error {
+	_, err := t.conn.exec(context.Background(), rollback, nil)
+	return err
+}
