@@ -50,10 +50,7 @@ func open(ctx context.Context, path string, held *fileLock) (*sqlstore.Store, er
 	if err := check(ctx, path, false); err != nil {
 		return nil, err
 	}
-	write, err := connectWriter(path)
-	if err != nil {
-		return nil, err
-	}
+	write := connectWriter(path)
 	if _, err := sqlstore.Migrate(ctx, write, versioned{}, sqlstore.Migrations(migrations, "migrations")); err != nil {
 		write.Close()
 		return nil, fmt.Errorf("open ledger %s: %w", path, explain(path, err))

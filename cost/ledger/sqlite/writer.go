@@ -5,40 +5,40 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 
-	"modernc.org/sqlite"
+	"github.com/tokenfare/tokenfare/cost/ledger/sqlstore"
 )
 
 // connectWriter opens the file for the one who writes.
-func connectWriter(path string) (*sql.DB, error) {
+func connectWriter(path string) *sql.DB {
 	lastingLocks()
-	connector, err := sqlite.NewConnector(source(path, writeOptions()))
-	if err != nil {
-		return nil, fmt.Errorf("open ledger %s: %w", path, err)
-	}
-	db := sql.OpenDB(writer{connector})
+	db := sql.OpenDB(writer{source(path, writeOptions())})
 	db.SetMaxOpenConns(1)
-	return db, nil
+	return db
 }
 
 // writer makes connections that write.
-type writer struct{ driver.Connector }
+type writer struct{ source string }
+
+// Driver is SQLite's.
+func (writer) Driver() driver.Driver { return arrivals().driver }
 
 // Connect opens the file.
 func (w writer) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := w.Connector.Connect(ctx)
+	conn, rows, forget, err := arrivals().open(ctx, w.source)
 	if err != nil {
 		return nil, err
 	}
-	return &writeConn{Conn: conn, prepared: map[string]driver.Stmt{}}, nil
+	return &writeConn{Conn: conn, prepared: map[string]driver.Stmt{}, rows: rows, forget: forget}, nil
 }
 
 // writeConn is a connection by which the same few statements are executed again and again. It keeps them prepared, which a group
-// commit of a few rows would else spend a third of its time on.
+// commit of a few rows would else spend a third of its time on, and takes the rows of an insert all at once.
 type writeConn struct {
 	driver.Conn
 	prepared map[string]driver.Stmt
+	rows     *arriving
+	forget   func()
 }
 
 // begin, commit and rollback are statements like others, so that they can be prepared. A transaction that begins is about to write.
@@ -55,6 +55,10 @@ func (c *writeConn) ExecContext(ctx context.Context, query string, args []driver
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if rows, ok := args[0].Value.(*sqlstore.Rows); ok {
+		c.rows.Rows, args = *rows, nil
+		defer func() { c.rows.Rows = sqlstore.Rows{} }()
 	}
 	// Once begun, it takes less time than the goroutine that the driver would start to interrupt it; and a disk that hangs
 	// cannot be interrupted.
@@ -76,7 +80,7 @@ func (c *writeConn) exec(ctx context.Context, query string, args []driver.NamedV
 // CheckNamedValue lets through what the driver takes as it is.
 func (c *writeConn) CheckNamedValue(v *driver.NamedValue) error {
 	switch v.Value.(type) {
-	case int64, string:
+	case int64, string, *sqlstore.Rows:
 		return nil
 	}
 	return driver.ErrSkip
@@ -112,6 +116,7 @@ func (c *writeConn) Close() error {
 		errs = append(errs, statement.Close())
 	}
 	clear(c.prepared)
+	defer c.forget()
 	return errors.Join(append(errs, c.Conn.Close())...)
 }
 

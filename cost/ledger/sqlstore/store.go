@@ -19,7 +19,8 @@ import (
 type Dialect interface {
 	// Numbered says that placeholders are $1, $2 … rather than question marks.
 	Numbered() bool
-	// RowsAtOnce is how many rows one statement inserts at most, a power of two.
+	// RowsAtOnce is how many rows one statement inserts at most, a power of two. Zero says that it inserts all that its only
+	// argument has, a [*Rows], which it finds in a table of the connection's, temp.arriving, with columns c0, c1 and so on.
 	RowsAtOnce() int
 	// Pace is that of the signs of life by which writers know of each other. Without a beat there can be only one writer, and
 	// whoever had the slot before is dead.
