@@ -93,12 +93,11 @@ func (c *writeConn) QueryContext(ctx context.Context, query string, args []drive
 
 // BeginTx begins a transaction, once nobody else writes.
 func (c *writeConn) BeginTx(ctx context.Context, _ driver.TxOptions) (driver.Tx, error) {
-	t := writeTx{c}
 	if _, err := c.exec(ctx, begin, nil); err != nil {
-		_ = t.Rollback() // it may have begun when ctx ended
+		_, _ = c.exec(context.WithoutCancel(ctx), rollback, nil) // it may have begun when ctx ended
 		return nil, err
 	}
-	return t, nil
+	return writeTx{c}, nil
 }
 
 // ResetSession reports whether it can be used again.
