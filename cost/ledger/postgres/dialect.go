@@ -19,9 +19,6 @@ type dialect struct {
 // Numbered reports true: Postgres takes $1, $2 and so on.
 func (dialect) Numbered() bool { return true }
 
-// Prepares reports true: pgx does.
-func (dialect) Prepares() bool { return true }
-
 // RowsAtOnce is large, for each statement is a round trip, and still far below the 65,535 placeholders that Postgres takes.
 func (dialect) RowsAtOnce() int { return 32 }
 

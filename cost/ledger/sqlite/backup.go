@@ -36,7 +36,7 @@ func Backup(ctx context.Context, path, to string) error {
 	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", part); err != nil {
 		return fmt.Errorf("back up ledger to %s: %w", to, explain(to, err))
 	}
-	if err := sync(part); err != nil {
+	if err := syncFile(part); err != nil {
 		return err
 	}
 	if err := os.Rename(part, to); err != nil {
@@ -45,8 +45,8 @@ func Backup(ctx context.Context, path, to string) error {
 	return syncDir(filepath.Dir(to))
 }
 
-// sync makes what is in a file outlast a power loss.
-func sync(path string) error {
+// syncFile makes what is in a file outlast a power loss.
+func syncFile(path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return fmt.Errorf("back up ledger: %w", err)

@@ -26,12 +26,8 @@ type dialect struct {
 // Numbered reports false: SQLite takes question marks.
 func (dialect) Numbered() bool { return false }
 
-// Prepares reports false: the driver does not.
-func (dialect) Prepares() bool { return false }
-
-// RowsAtOnce is small: for each placeholder the driver looks through all arguments, so a statement of 32 rows takes far longer than
-// four of 8. BenchmarkExchanges has the figures.
-func (dialect) RowsAtOnce() int { return 8 }
+// RowsAtOnce is zero: connections that write have a table of arriving rows.
+func (dialect) RowsAtOnce() int { return 0 }
 
 // Correcting has nobody to wait for.
 func (dialect) Correcting(context.Context, *sql.Tx) error { return nil }

@@ -27,3 +27,12 @@ func Migrate(ctx context.Context, db *sql.DB, steps []string) error {
 
 // Fits is fits.
 var Fits = fits
+
+// Arriving is how many connections have a table of arriving rows.
+func Arriving() (n int) {
+	arrivals().tables.Range(func(any, any) bool {
+		n++
+		return true
+	})
+	return n
+}

@@ -50,10 +50,7 @@ func open(ctx context.Context, path string, held *fileLock) (*sqlstore.Store, er
 	if err := check(ctx, path, false); err != nil {
 		return nil, err
 	}
-	write, err := connect(path, false)
-	if err != nil {
-		return nil, err
-	}
+	write := connectWriter(path)
 	if _, err := sqlstore.Migrate(ctx, write, versioned{}, sqlstore.Migrations(migrations, "migrations")); err != nil {
 		write.Close()
 		return nil, fmt.Errorf("open ledger %s: %w", path, explain(path, err))
@@ -85,15 +82,12 @@ func follow(path string) string {
 	return path
 }
 
-// connect opens the file. Every commit is on the disk when it returns: synchronous=FULL waits for the write-ahead log.
+// connect opens the file.
 func connect(path string, reading bool) (*sql.DB, error) {
 	lastingLocks()
-	options := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(wal)", "synchronous(full)", "journal_size_limit(8388608)", "temp_store(memory)", "cache_size(-16000)"}}
+	options := writeOptions()
 	if reading {
 		options = readOptions()
-	} else {
-		options.Set("_txlock", "immediate")
-		options.Set("mode", "rw") // it is there, or nothing is
 	}
 	db, err := sql.Open("sqlite", source(path, options))
 	if err != nil {
@@ -108,6 +102,16 @@ func connect(path string, reading bool) (*sql.DB, error) {
 // lastingLocks makes locks outlast that somebody in this process reads the file otherwise, as checkHeader does. Where there are none of
 // that kind, the usual ones serve.
 func lastingLocks() { _, _ = sqlite.OFDLocking(true) }
+
+// writeOptions are those of connections that may write. Every commit is on the disk when it returns: synchronous=FULL waits for the
+// write-ahead log.
+func writeOptions() url.Values {
+	return url.Values{
+		"_pragma": {"busy_timeout(10000)", "journal_mode(wal)", "synchronous(full)", "journal_size_limit(8388608)", "temp_store(memory)", "cache_size(-16000)"},
+		"_txlock": {"immediate"},
+		"mode":    {"rw"}, // it is there, or nothing is
+	}
+}
 
 func readOptions() url.Values {
 	return url.Values{"_pragma": {"busy_timeout(10000)", "query_only(1)", "temp_store(memory)", "cache_size(-16000)"}, "mode": {"rw"}}

@@ -70,7 +70,6 @@ func (f fleet) Crash(t testing.TB, s ledger.Store) {
 type member struct{}
 
 func (member) Numbered() bool                            { return false }
-func (member) Prepares() bool                            { return false }
 func (member) RowsAtOnce() int                           { return 8 }
 func (member) Correcting(context.Context, *sql.Tx) error { return nil }
 func (member) Present() error                            { return nil }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -18,9 +19,8 @@ import (
 type Dialect interface {
 	// Numbered says that placeholders are $1, $2 … rather than question marks.
 	Numbered() bool
-	// Prepares says that the driver itself prepares statements that are used again and again.
-	Prepares() bool
-	// RowsAtOnce is how many rows one statement inserts at most, a power of two.
+	// RowsAtOnce is how many rows one statement inserts at most, a power of two. Zero says that it inserts all that its only
+	// argument has, a [*Rows], which it finds in a table of the connection's, temp.arriving, with columns c0, c1 and so on.
 	RowsAtOnce() int
 	// Pace is that of the signs of life by which writers know of each other. Without a beat there can be only one writer, and
 	// whoever had the slot before is dead.
@@ -43,18 +43,19 @@ type Store struct {
 	dialect     Dialect
 	write, read *sql.DB
 
-	turn       chan struct{} // holds one while somebody writes, who alone uses all below
-	statements map[string]*sql.Stmt
-	known      interned
-	compacted  int64 // the last budget whose old slots were summed up
+	inserts sync.Map // the texts of statements, by insert
+
+	turn      chan struct{} // holds one while somebody writes, who alone uses all below
+	known     interned
+	compacted int64 // the last budget whose old slots were summed up
 
 	life life
 }
 
 // New keeps a ledger in a database whose schema is there. Through write one transaction is made at a time; and, where a
-// dialect has a beat, one more beside it.
+// dialect has a beat, one more beside it. The drivers prepare statements that are used again and again.
 func New(d Dialect, write, read *sql.DB) *Store {
-	return &Store{dialect: d, write: write, read: read, turn: make(chan struct{}, 1), statements: map[string]*sql.Stmt{}, known: newInterned()}
+	return &Store{dialect: d, write: write, read: read, turn: make(chan struct{}, 1), known: newInterned()}
 }
 
 // closeTime is how long Close waits for a write that somebody has not ended.
@@ -69,9 +70,6 @@ func (s *Store) Close() error {
 	hangs := s.enter(ctx)
 	if hangs == nil {
 		defer s.exit()
-		for _, statement := range s.statements {
-			statement.Close()
-		}
 	} else {
 		hangs = fmt.Errorf("close ledger: a write has hung for more than %s", closeTime)
 	}
@@ -113,12 +111,11 @@ func (s *Store) transact(ctx context.Context, what string, f func(*tx) error) er
 		return fmt.Errorf("%s: another write hangs: %w", what, err)
 	}
 	defer s.exit()
-	t := &tx{store: s, known: s.known, fresh: newInterned(), again: !s.dialect.Prepares()}
+	t := &tx{store: s, known: s.known, fresh: newInterned()}
 	if err := t.run(ctx, what, f); err != nil {
 		return err
 	}
 	s.known.take(t.fresh)
-	s.prepare(ctx, t.wanted)
 	return nil
 }
 
@@ -131,11 +128,9 @@ func (s *Store) transactBeside(ctx context.Context, what string, f func(*tx) err
 // tx is a transaction that writes, with what it has looked up so far.
 type tx struct {
 	*sql.Tx
-	store  *Store
-	known  interned
-	fresh  interned // known once the transaction is committed
-	again  bool     // its statements will be used again, and are to be prepared
-	wanted []string // those that are not prepared yet
+	store *Store
+	known interned
+	fresh interned // known once the transaction is committed
 }
 
 func (t *tx) run(ctx context.Context, what string, f func(*tx) error) error {
@@ -153,42 +148,12 @@ func (t *tx) run(ctx context.Context, what string, f func(*tx) error) error {
 	return nil
 }
 
-// exec runs a statement that may be used again and again.
 func (t *tx) exec(ctx context.Context, statement string, args ...any) (sql.Result, error) {
-	if !t.again {
-		return t.ExecContext(ctx, t.store.place(statement), args...)
-	}
-	prepared, err := t.prepared(ctx, statement) //nolint:sqlclosecheck // closed with the transaction, or with the store
-	if err != nil {
-		return nil, err
-	}
-	return prepared.ExecContext(ctx, args...)
+	return t.ExecContext(ctx, t.store.place(statement), args...)
 }
 
 func (t *tx) queryRow(ctx context.Context, statement string, args ...any) *sql.Row {
 	return t.QueryRowContext(ctx, t.store.place(statement), args...)
-}
-
-// prepared returns a statement that is prepared once for the connection that writes. The first time that is for this
-// transaction alone: beside it there is no connection to prepare anything on.
-func (t *tx) prepared(ctx context.Context, statement string) (*sql.Stmt, error) {
-	if known := t.store.statements[statement]; known != nil {
-		return t.StmtContext(ctx, known), nil
-	}
-	t.wanted = append(t.wanted, statement)
-	return t.PrepareContext(ctx, t.store.place(statement))
-}
-
-// prepare prepares what the next transactions will want, too.
-func (s *Store) prepare(ctx context.Context, statements []string) {
-	for _, statement := range statements {
-		if s.statements[statement] != nil {
-			continue
-		}
-		if prepared, err := s.write.PrepareContext(ctx, s.place(statement)); err == nil { //nolint:sqlclosecheck // closed with the store
-			s.statements[statement] = prepared
-		}
-	}
 }
 
 var _ ledger.Store = (*Store)(nil)
