@@ -81,6 +81,25 @@ func TestThreatSpellingsOfThePath(t *testing.T) {
 	}
 }
 
+// The rest of a path is a name that is looked for in a list, and no path upstream.
+func TestThreatNamesInPaths(t *testing.T) {
+	h := newHouse(t, alice(t, plenty), answerWith(200, upstreamModels))
+	for _, name := range []string{
+		"../files", "..%2ffiles", "..%2f..%2fv1%2ffiles", "%2e%2e/files", "./gpt-4o", "gpt-4o/../gpt-4o", "gpt-4o%2f..", "gpt-4o%00", "gpt-4o%3fx=y", "gpt-4o%23", "GPT-4O", "//host/x", "http:%2f%2fhost",
+		"%0d%0aX:y", "\\..\\files", "*", "%2a",
+	} {
+		got, _ := h.raw(request("GET /v1/models/"+name+" HTTP/1.1", "", ""))
+		if len(got) != 1 || got[0].status != 404 && got[0].status != 400 {
+			t.Errorf("%s: %v, want one 404", name, got)
+		}
+	}
+	for len(h.asked) > 0 {
+		if up := <-h.asked; up.RequestURI != "/v1/models" {
+			t.Errorf("%s was asked for", up.RequestURI)
+		}
+	}
+}
+
 // wantNothing fails unless nothing has reached the upstream, and nothing is charged.
 func (h *house) wantNothing(t *testing.T, what string) {
 	t.Helper()
