@@ -41,6 +41,7 @@ type clients struct {
 	plans   func(number int) plan
 	next    atomic.Int64
 	http    *http.Client
+	rest    time.Duration // of each worker, between its calls
 
 	mu    sync.Mutex
 	calls map[int]*call
@@ -60,6 +61,7 @@ func (c *clients) run(ctx context.Context, workers int) {
 	for range workers {
 		all.Go(func() {
 			for ctx.Err() == nil {
+				pause(ctx, c.rest)
 				if got := c.one(); got.status == 0 && got.happened == "not connected" {
 					pause(ctx, 20*time.Millisecond)
 				}

@@ -11,8 +11,10 @@ import (
 	"github.com/tokenfare/tokenfare/test/harness"
 )
 
-// workers call at the same time.
-const workers = 24
+const (
+	workers = 24        // call at the same time
+	calls   = 2_000_000 // at most, whatever time there is for them: all are remembered, and so is their log
+)
 
 // TestSoak drives the program with everything at once, and compares the books in the end: whatever happens to a call, it is charged what
 // the table of endings says, once; no budget is ever over; nothing is left behind.
@@ -27,6 +29,7 @@ func TestSoak(t *testing.T) {
 	driven := make(chan struct{})
 	go func() {
 		defer close(driven)
+		c.rest = *lasts * workers / calls
 		c.run(ctx, workers)
 	}()
 	trouble(ctx, t, s, c)
@@ -76,7 +79,7 @@ func TestSoak(t *testing.T) {
 func trouble(ctx context.Context, t *testing.T, s *shop, c *clients) {
 	r := rand.New(rand.NewPCG(*seed, 0))
 	for i := 0; ; i++ {
-		pause(ctx, *lasts/12+time.Duration(r.IntN(500))*time.Millisecond)
+		pause(ctx, min(*lasts/12, time.Minute)+time.Duration(r.IntN(500))*time.Millisecond)
 		if ctx.Err() != nil {
 			return
 		}
