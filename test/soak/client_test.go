@@ -22,7 +22,8 @@ type call struct {
 	bytes    int64
 	clean    bool // the answer came to an end of its own
 	done     bool // and says that it is complete
-	killed   bool // the program was killed meanwhile, or so soon afterwards that its end was not in the ledger
+	killed   bool // the program was killed meanwhile
+	forgot   bool // or so soon afterwards that its end may not have been in the ledger
 	happened string
 	body     string // of an error
 
@@ -95,14 +96,15 @@ func (c *clients) kill() {
 	c.kills = append(c.kills, time.Now())
 }
 
-// lag is the longest that the end of a call may take to the ledger, on a busy machine.
-const lag = 500 * time.Millisecond
+// lag is the longest that the end of a call takes to the ledger: where it takes longer, the ledger is not available.
+const lag = 6 * time.Second
 
 // judge says which calls a kill has met. All have ended.
 func (c *clients) judge() {
 	for _, one := range c.calls {
 		for _, at := range c.kills {
-			one.killed = one.killed || at.Add(time.Second).After(one.began) && at.Add(-lag).Before(one.ended)
+			one.killed = one.killed || at.Add(time.Second).After(one.began) && at.Before(one.ended.Add(100*time.Millisecond))
+			one.forgot = one.forgot || at.Add(time.Second).After(one.began) && at.Before(one.ended.Add(lag))
 		}
 	}
 }
