@@ -75,8 +75,8 @@ func judge(p plan, a account, c *call, x *ledger.Exchange) (charge, error) {
 		}
 		return charge{cost.Usage{Input: a.prompt, Output: c.words}, cost.Usage{Input: a.prompt, Output: a.words}}, nil
 	case ledger.Crashed:
-		if !c.killed {
-			return charge{}, fmt.Errorf("the program was not killed while it ran")
+		if !c.forgot {
+			return charge{}, fmt.Errorf("the program was not killed while it ran, or soon afterwards")
 		}
 		most := reserved
 		most.Output = max(most.Output, a.words)
@@ -117,7 +117,7 @@ func seen(p plan, a account, c *call, x *ledger.Exchange) error {
 		return fmt.Errorf("the client waited for a minute")
 	case a.asked > 1:
 		return fmt.Errorf("the upstream was asked %d times", a.asked)
-	case x == nil && a.asked > 0 && (!c.killed || c.status > 0 && c.status < 400): // an error is nothing of an answer
+	case x == nil && a.asked > 0 && (!c.forgot || c.status > 0 && c.status < 400): // an error is nothing of an answer
 		return fmt.Errorf("the upstream was asked, the client has %d bytes, and the ledger does not know it", c.bytes)
 	case x == nil && c.status == http.StatusOK:
 		return fmt.Errorf("the client has status 200, and the ledger does not know it")

@@ -22,7 +22,8 @@ type call struct {
 	bytes    int64
 	clean    bool // the answer came to an end of its own
 	done     bool // and says that it is complete
-	killed   bool // the program was killed meanwhile, or so soon afterwards that its end was not in the ledger
+	killed   bool // the program was killed meanwhile
+	forgot   bool // or so soon afterwards that its end may not have been in the ledger
 	happened string
 	body     string // of an error
 
@@ -41,6 +42,7 @@ type clients struct {
 	plans   func(number int) plan
 	next    atomic.Int64
 	http    *http.Client
+	rest    time.Duration // of each worker, between its calls
 
 	mu    sync.Mutex
 	calls map[int]*call
@@ -60,6 +62,7 @@ func (c *clients) run(ctx context.Context, workers int) {
 	for range workers {
 		all.Go(func() {
 			for ctx.Err() == nil {
+				pause(ctx, c.rest)
 				if got := c.one(); got.status == 0 && got.happened == "not connected" {
 					pause(ctx, 20*time.Millisecond)
 				}
@@ -93,14 +96,15 @@ func (c *clients) kill() {
 	c.kills = append(c.kills, time.Now())
 }
 
-// lag is the longest that the end of a call may take to the ledger, on a busy machine.
-const lag = 500 * time.Millisecond
+// lag is the longest that the end of a call takes to the ledger: where it takes longer, the ledger is not available.
+const lag = 6 * time.Second
 
 // judge says which calls a kill has met. All have ended.
 func (c *clients) judge() {
 	for _, one := range c.calls {
 		for _, at := range c.kills {
-			one.killed = one.killed || at.Add(time.Second).After(one.began) && at.Add(-lag).Before(one.ended)
+			one.killed = one.killed || at.Add(time.Second).After(one.began) && at.Before(one.ended.Add(100*time.Millisecond))
+			one.forgot = one.forgot || at.Add(time.Second).After(one.began) && at.Before(one.ended.Add(lag))
 		}
 	}
 }

@@ -69,7 +69,8 @@ type shop struct {
 	events []string // what was done to it, in a letter each
 	bad    int      // configurations with mistakes it was given
 	errors []string // lines of the log that nobody expected
-	drains int      // calls cut by the end of a drain, by the log
+	drains int      // that cut calls, by the log
+	stalls int      // of the ledger's disk
 	base   figures  // of a program that was not asked for anything yet
 }
 
@@ -155,6 +156,8 @@ func (s *shop) readLog(t testing.TB) {
 			mistakes++
 		case strings.Contains(line, "drain time is over"):
 			s.drains++
+		case strings.Contains(line, "it has not answered for"):
+			s.stalls++ // the disk is busy with something else; calls that are refused for it count among those that failed for nothing
 		case strings.Contains(line, `"level":"WARN"`) && (strings.Contains(line, "unfinished_calls") || strings.Contains(line, `"msg":"config"`)):
 		case strings.Contains(line, `"level":"ERROR"`), strings.Contains(line, `"level":"WARN"`), !strings.HasPrefix(line, "{"):
 			s.errors = append(s.errors, line)

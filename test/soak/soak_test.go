@@ -11,8 +11,10 @@ import (
 	"github.com/tokenfare/tokenfare/test/harness"
 )
 
-// workers call at the same time.
-const workers = 24
+const (
+	workers = 24        // call at the same time
+	calls   = 2_000_000 // at most, whatever time there is for them: all are remembered, and so is their log
+)
 
 // TestSoak drives the program with everything at once, and compares the books in the end: whatever happens to a call, it is charged what
 // the table of endings says, once; no budget is ever over; nothing is left behind.
@@ -27,6 +29,7 @@ func TestSoak(t *testing.T) {
 	driven := make(chan struct{})
 	go func() {
 		defer close(driven)
+		c.rest = *lasts * workers / calls
 		c.run(ctx, workers)
 	}()
 	trouble(ctx, t, s, c)
@@ -69,14 +72,14 @@ func TestSoak(t *testing.T) {
 		t.Errorf("requests nobody made went upstream: %v", up.strays)
 	}
 	t.Logf("%s\n%s\n%s", b.table(), b.owners(), counts(s.events))
-	t.Logf("%d drains cut calls; a program begins with %s, and the last one ended with %s", s.drains, s.base, end)
+	t.Logf("%d drains cut calls, the disk stalled %d times; a program begins with %s, and the last one ended with %s", s.drains, s.stalls, s.base, end)
 }
 
 // trouble reconfigures, restarts and kills the program until ctx ends.
 func trouble(ctx context.Context, t *testing.T, s *shop, c *clients) {
 	r := rand.New(rand.NewPCG(*seed, 0))
 	for i := 0; ; i++ {
-		pause(ctx, *lasts/12+time.Duration(r.IntN(500))*time.Millisecond)
+		pause(ctx, min(*lasts/12, time.Minute)+time.Duration(r.IntN(500))*time.Millisecond)
 		if ctx.Err() != nil {
 			return
 		}
