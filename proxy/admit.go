@@ -33,7 +33,7 @@ func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	x.body = body
+	x.body, x.length = body, int64(len(body.bytes))
 	request, err := wire.Read(x.endpoint, r.Header.Get("Content-Type"), body.bytes)
 	if err != nil {
 		return err

@@ -1,11 +1,12 @@
 package proxy
 
 import (
-	"bytes"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,53 +36,59 @@ type heldBody struct {
 	all    *bodyGate // of all callers together
 	own    *bodyGate // of this one
 	mu     sync.Mutex
-	bytes  []byte // guarded by mu; nil once released
-	booked int64  // guarded by mu
+	bytes  []byte   // guarded by mu; as they were read; nil once released
+	parts  [][]byte // guarded by mu; what is sent in their place; nil: they are
+	booked int64    // guarded by mu
 }
 
-// set replaces the bytes, for a splice.
-func (b *heldBody) set(p []byte) {
+// set says what is sent in place of the bytes, of which it may be made.
+func (b *heldBody) set(parts [][]byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.bytes = p
+	b.parts = parts
 }
 
-func (b *heldBody) len() int64 {
+func (b *heldBody) sentLocked() [][]byte {
+	if b.parts != nil {
+		return b.parts
+	}
+	return [][]byte{b.bytes}
+}
+
+// len is how much is sent.
+func (b *heldBody) len() (n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return int64(len(b.bytes))
+	for _, part := range b.sentLocked() {
+		n += int64(len(part))
+	}
+	return n
 }
 
-// reader returns a reader over the bytes. It lets go of them when it has read them all, so a body that has been sent is
-// garbage while its answer streams.
+// reader returns a reader over what is sent. It lets go of what it has read, so a body that has been sent is garbage while its
+// answer streams.
 func (b *heldBody) reader() io.ReadCloser {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return &sentBody{r: bytes.NewReader(b.bytes)}
+	return &sentBody{left: slices.Clone(b.sentLocked())}
 }
 
 // release forgets the bytes. It may be called more than once.
 func (b *heldBody) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.bytes = nil
+	b.bytes, b.parts = nil, nil
 	b.all.held.Add(-b.booked)
 	b.own.held.Add(-b.booked)
 	b.booked = 0
 }
 
-type sentBody struct{ r *bytes.Reader }
+type sentBody struct{ left net.Buffers }
 
-func (s *sentBody) Read(p []byte) (int, error) {
-	if s.r == nil {
-		return 0, io.EOF
-	}
-	n, err := s.r.Read(p)
-	if s.r.Len() == 0 {
-		s.r = nil
-	}
-	return n, err
-}
+func (s *sentBody) Read(p []byte) (int, error) { return s.left.Read(p) }
+
+// WriteTo hands everything to a connection at once, without a copy.
+func (s *sentBody) WriteTo(w io.Writer) (int64, error) { return s.left.WriteTo(w) }
 
 func (s *sentBody) Close() error { return nil }
 
@@ -169,7 +176,7 @@ func (s *Server) fill(b *heldBody, r *http.Request) error {
 			}
 		}
 		if len(buffer) == cap(buffer) {
-			larger := min(2*int64(cap(buffer)), most)
+			larger := min(4*int64(cap(buffer)), most)
 			if err := grow(larger - int64(cap(buffer))); err != nil {
 				return err
 			}

@@ -88,6 +88,6 @@ func (x *exchange) admitAt(ctx context.Context, request *wire.Request) error {
 		}
 		return err
 	}
-	x.body.set(request.Edit(x.edits(request)))
+	x.body.set(request.EditParts(x.edits(request)))
 	return nil
 }

@@ -36,6 +36,7 @@ type exchange struct {
 	choices  int64  // at least 1
 	body     *heldBody
 	request  *wire.Request     // as it was read; nil once nobody else is to be asked
+	length   int64             // bytes of the body as it was read
 	digest   [sha256.Size]byte // of the body as it was read; zero until somebody wants it
 
 	takesGzip bool // the client can read an answer that is compressed

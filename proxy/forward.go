@@ -60,7 +60,11 @@ func (x *exchange) ask(r *http.Request) (*http.Response, error) {
 		x.tell(0, nil)
 	}
 	if err != nil {
-		return nil, x.upstreamFailed(err)
+		err = x.upstreamFailed(err)
+		if x.written && r.Context().Err() == nil {
+			_ = x.recorded(ctx) // it is charged: whoever is told of it must find it in the ledger; if not, this answer stands all the same
+		}
+		return nil, err
 	}
 	return resp, nil
 }

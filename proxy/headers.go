@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy/limit"
@@ -25,10 +26,26 @@ func keepReturned(h http.Header, u *upstream.Upstream) {
 		for _, v := range values {
 			keep = keep && !u.Holds(v)
 		}
+		if name == headRetryAfter || name == headRetryMillis {
+			keep = keep && plainWait(values)
+		}
 		if !keep {
 			delete(h, name)
 		}
 	}
+}
+
+// plainWait reports whether a wait can be passed on: a number that is not negative, or a date (RFC 9110, section 10.2.3).
+func plainWait(values []string) bool {
+	if len(values) != 1 {
+		return false
+	}
+	n, err := strconv.ParseFloat(values[0], 64) // milliseconds may have a fraction
+	if err == nil {
+		return n >= 0 && n < 1e9
+	}
+	_, err = http.ParseTime(values[0])
+	return err == nil
 }
 
 // writeBudgets sets the headers every answer to a known caller carries: what is left of its tightest token and request

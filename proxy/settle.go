@@ -235,6 +235,8 @@ func (x *exchange) credible(report wire.Report) bool {
 		return false
 	case u.Output == 0 && report.SawOutput:
 		return false
+	case x.endpoint == wire.Embeddings && u.Input > x.length: // every token is at least a byte of some input
+		return false
 	default:
 		prompts, readings := x.contexts()
 		return u.Input/prompts/readings <= context && u.Output/x.choices/readings <= context+output

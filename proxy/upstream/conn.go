@@ -85,10 +85,10 @@ func (c *conn) send(r *http.Request) error {
 	c.wrote += int64(n)
 	if err == nil && r.Body != nil && !small {
 		var n int64
-		n, err = io.Copy(c.Conn, io.LimitReader(r.Body, r.ContentLength))
+		n, err = io.Copy(c.Conn, r.Body)
 		c.wrote += n
-		if err == nil && n < r.ContentLength {
-			err = io.ErrUnexpectedEOF
+		if err == nil && n != r.ContentLength {
+			err = errors.New("a request's body is not as long as was said")
 		}
 	}
 	if r.Body != nil {

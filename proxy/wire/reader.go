@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -188,10 +189,17 @@ func (r *reader) null() (bool, error) {
 	return true, err
 }
 
+// longText is the length from which on a text is a part of the body, which nobody changes, and not a copy of it: a prompt of a
+// megabyte is there once. What is shorter may be kept for longer than the body, and must not keep it.
+const longText = 4 << 10
+
 // text is the decoded text of a string.
 func (r *reader) text(at span) string {
 	quoted := r.body[at.start:at.end]
 	if bytes.IndexByte(quoted, '\\') < 0 {
+		if len(quoted) > longText {
+			return unsafe.String(&quoted[1], len(quoted)-2)
+		}
 		return string(quoted[1 : len(quoted)-1])
 	}
 	r.scratch = appendUnescaped(r.scratch[:0], quoted[1:len(quoted)-1])

@@ -18,7 +18,7 @@ const (
 // Request is a request that was read. It keeps the body it was read from, which must not be changed.
 // A Request is not changed after it was read and may be used by several goroutines.
 type Request struct {
-	Cost         cost.Request // what an estimate needs; its strings are copies, not parts of the body
+	Cost         cost.Request // what an estimate needs; long texts in it are parts of the body
 	Model        string       // as the caller wrote it, or the one that is meant where there is none
 	Stream       bool         // the answer is to be streamed
 	UsageOption  bool         // a stream of this endpoint reports its usage only if stream_options ask for it

@@ -48,6 +48,15 @@ type splice struct {
 // otherwise a new one. Reading the result gives the values asked for. It may be called more than once; each call starts
 // from the body that was read.
 func (r *Request) Edit(e Edits) []byte {
+	parts := r.EditParts(e)
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return slices.Concat(parts...)
+}
+
+// EditParts is [Request.Edit] in parts, which share their memory with the body that was read.
+func (r *Request) EditParts(e Edits) [][]byte {
 	var splices []splice
 	if e.Model != "" && e.Model != r.Model {
 		splices = append(splices, r.spliceModel(e.Model))
@@ -66,9 +75,6 @@ func (r *Request) Edit(e Edits) []byte {
 	}
 	if e.NotStored && r.Stores {
 		splices = append(splices, r.spliceStore())
-	}
-	if len(splices) == 0 {
-		return r.body
 	}
 	return spliced(r.body, splices)
 }
@@ -167,19 +173,15 @@ func (r *Request) insert(member string) splice {
 	return splice{span{r.open, r.open}, member + `,`}
 }
 
-func spliced(body []byte, splices []splice) []byte {
+func spliced(body []byte, splices []splice) [][]byte {
 	slices.SortStableFunc(splices, func(a, b splice) int { return cmp.Compare(a.at.start, b.at.start) })
-	size := len(body)
-	for _, s := range splices {
-		size += len(s.text)
-	}
-	out := make([]byte, 0, size)
+	parts := make([][]byte, 0, 2*len(splices)+1)
 	done := 0
 	for _, s := range splices {
-		out = append(append(out, body[done:s.at.start]...), s.text...)
+		parts = append(parts, body[done:s.at.start], []byte(s.text))
 		done = s.at.end
 	}
-	return append(out, body[done:]...)
+	return append(parts, body[done:])
 }
 
 func quote(s string) string { return string(appendQuoted(nil, s)) }
