@@ -60,11 +60,7 @@ func (x *exchange) ask(r *http.Request) (*http.Response, error) {
 		x.tell(0, nil)
 	}
 	if err != nil {
-		err = x.upstreamFailed(err)
-		if x.written && r.Context().Err() == nil {
-			_ = x.recorded(ctx) // it is charged: whoever is told of it must find it in the ledger; if not, this answer stands all the same
-		}
-		return nil, err
+		return nil, x.upstreamFailed(err)
 	}
 	return resp, nil
 }
