@@ -16,7 +16,8 @@ import (
 const (
 	mostHeader = 256 << 10 // bytes of all the heads that belong to an answer
 	atOnce     = 32 << 10  // a body of at most so many bytes goes out with its head, and fits the buffers between here and there
-	readSize   = 8 << 10   // of the buffer that answers are read into
+	readSize   = 4 << 10   // of the buffer that answers are parsed in; net/http's server has one as large to write in, so that what fits one fits the other
+	aheadSize  = 32 << 10  // of the buffers that answers are read into
 )
 
 var errHeader = errors.New("the head of the upstream's answer is longer than 256 KiB")
@@ -31,19 +32,22 @@ type conn struct {
 	used  bool  // it had a call before that one
 	since time.Time
 
-	socket syscall.RawConn // nil: its state cannot be asked for
-	closed bool            // by the server, when it was last asked
-	ask    func(fd uintptr) bool
+	socket syscall.RawConn // nil: it is no socket
+	look   func(fd uintptr) bool
+	closed bool // by the server, when it was last looked at
 	byte   [1]byte
+
+	take   func(fd uintptr) bool
+	buffer *[aheadSize]byte // that holds what was read ahead; nil: nothing was
+	ahead  []byte           // the part of it that nobody has had yet
+	err    error            // why there is nothing
 }
 
 func newConn(raw net.Conn) *conn {
 	c := &conn{Conn: raw}
 	c.r = bufio.NewReaderSize((*bounded)(c), readSize)
-	if s, ok := raw.(syscall.Conn); ok {
-		if socket, err := s.SyscallConn(); err == nil {
-			c.socket, c.ask = socket, c.peek
-		}
+	if c.socket = socketOf(raw); c.socket != nil {
+		c.look, c.take = c.peek, c.read
 	}
 	return c
 }
@@ -54,13 +58,50 @@ func (c *conn) abort() { c.Conn.Close() }
 // bounded is what a conn's buffer reads from.
 type bounded conn
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *bounded) Read(p []byte) (n int, err error) {
 	if b.room <= 0 {
 		return 0, errHeader
 	}
-	n, err := b.Conn.Read(p[:min(int64(len(p)), b.room)])
+	p = p[:min(int64(len(p)), b.room)]
+	if c := (*conn)(b); c.socket == nil {
+		n, err = c.Conn.Read(p)
+	} else {
+		n, err = c.readAhead(p)
+	}
 	b.room -= int64(n)
 	return n, err
+}
+
+// unread reports whether something was read that belongs to no answer yet.
+func (c *conn) unread() bool { return c.r.Buffered() > 0 || len(c.ahead) > 0 }
+
+// buffers are lent to connections that have something to read. Most of the time most streams wait, and need none.
+var buffers = sync.Pool{New: func() any { return new([aheadSize]byte) }}
+
+// readAhead reads all that there is, or waits for something, and passes on what fits p. A burst of events costs one system call.
+func (c *conn) readAhead(p []byte) (int, error) {
+	if len(c.ahead) == 0 {
+		c.err = nil
+		if err := c.socket.Read(c.take); err != nil {
+			return 0, err
+		}
+		if c.err != nil {
+			return 0, c.err
+		}
+	}
+	n := copy(p, c.ahead)
+	if c.ahead = c.ahead[n:]; len(c.ahead) == 0 {
+		c.putBack()
+	}
+	return n, nil
+}
+
+// putBack gives the buffer back.
+func (c *conn) putBack() {
+	if c.buffer != nil {
+		buffers.Put(c.buffer)
+		c.buffer, c.ahead = nil, nil
+	}
 }
 
 // heads lends buffers for requests.

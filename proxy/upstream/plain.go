@@ -162,7 +162,7 @@ func (a *answer) Close() error {
 // finish gives the connection back if another call can use it.
 func (a *answer) finish(whole bool) {
 	a.done = true
-	if !a.stop() || !whole || a.closes || a.conn.r.Buffered() > 0 {
+	if !a.stop() || !whole || a.closes || a.conn.unread() {
 		a.conn.abort()
 		return
 	}

@@ -1,0 +1,18 @@
+//go:build !unix
+
+package upstream
+
+import (
+	"net"
+	"syscall"
+)
+
+// socketOf returns nil: what is done with sockets elsewhere is not done here.
+func socketOf(net.Conn) syscall.RawConn { return nil }
+
+// alive reports true: whether the server has closed an idle connection the next write will tell.
+func (c *conn) alive() bool { return true }
+
+func (c *conn) peek(uintptr) bool { return true }
+
+func (c *conn) read(uintptr) bool { return true }
