@@ -125,3 +125,34 @@ func clockSetBack(t *testing.T, _ Harness, l Ledger) {
 	}
 	same(t, "charged", glance(t, c.store, func(v view) []int64 { return v.spent(ledger.Want{Budget: "budget"}) }), []int64{12})
 }
+
+// A batch that was lost with its writer is told from one that is there, though its exchanges have been ended since: by the next
+// process that shares the ledger, as soon as it starts, or else by the writer's next life.
+func lostBatch(t *testing.T, h Harness, l Ledger) {
+	at := time.Now().Add(-time.Minute)
+	var gone *clerk // leaves the slot that the next process takes, and so the other's to be adopted
+	if h.Writers > 1 {
+		gone = hire(t, l)
+	}
+	c := hire(t, l)
+	done, open := c.begin(call("key", "budget", 10), at), c.begin(call("key", "budget", 100), at)
+	c.commit()
+	c.end(answer(done, 7, 0), at)
+	kept := c.commit()
+	c.end(answer(open, 50, 0), at)
+	lost := c.take()
+	for _, dead := range []*clerk{gone, c} {
+		if dead != nil {
+			l.Crash(t, dead.store)
+		}
+	}
+	next := hire(t, l)
+	defer next.leave()
+	next.commit()
+	same(t, "there, of one that was committed and one that was lost",
+		[]bool{isThere(t, next.store, kept), isThere(t, next.store, lost)}, []bool{true, false})
+	v := look(t, next.store)
+	defer v.close()
+	same(t, "ended", v.find(open.Exchange).End.Ending, ledger.Crashed)
+	same(t, "charged", v.spent(ledger.Want{Budget: "budget"}), []int64{107})
+}

@@ -13,6 +13,7 @@ var stories = []story{
 	{"a batch of a past life", pastLife},
 
 	{"crashes are charged once", crashed},
+	{"a batch that is lost", lostBatch},
 	{"the oldest that is open", oldestOpen},
 	{"a clock that is set back", clockSetBack},
 

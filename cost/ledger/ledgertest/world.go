@@ -205,7 +205,7 @@ func (w *world) die(i int) {
 func (w *world) settleDoubts(s ledger.Store) {
 	w.t.Helper()
 	for _, b := range w.doubt {
-		if w.ref.isThere(w.t, s, b) {
+		if isThere(w.t, s, b) {
 			w.ref.apply(w.t, b)
 		}
 	}

@@ -103,6 +103,7 @@ func dyingProcesses(t *testing.T, _ Harness, l Ledger) {
 		ended := make(chan error, 1)
 		go func() { ended <- w.Run(ctx) }()
 		calling, hangUp := context.WithCancel(t.Context())
+		before := len(reserved)
 		var wg sync.WaitGroup
 		for range callers {
 			wg.Go(func() {
@@ -127,7 +128,8 @@ func dyingProcesses(t *testing.T, _ Harness, l Ledger) {
 				}
 			})
 		}
-		for enough := 5 * callers * (life + 1); ; {
+		// So many of this life's own that some caller has begun a third one, which never ends: each life leaves something to charge.
+		for enough := before + 5*callers; ; {
 			mu.Lock()
 			n := len(reserved)
 			mu.Unlock()
