@@ -8,9 +8,6 @@ import (
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
-// mostAttempts is how many upstreams one call is offered to.
-const mostAttempts = 5
-
 // find finds where the model's calls may go and whether this caller may make them.
 func (x *exchange) find(request *wire.Request) error {
 	x.model, x.stream, x.prompt = request.Model, request.Stream, request.PromptMember
@@ -23,8 +20,7 @@ func (x *exchange) find(request *wire.Request) error {
 				"GET /v1/models lists the models this key may use.",
 		}
 	}
-	x.routes = pool.order(x.caller.name, request.CacheKey)
-	x.routes = x.routes[:min(len(x.routes), mostAttempts)]
+	x.routes = pool.order(x.caller.name, request.CacheKey, request.Model)
 	return nil
 }
 
@@ -32,8 +28,8 @@ func (x *exchange) find(request *wire.Request) error {
 // upstream whose turn it is: where they refuse, no other is asked. Where all upstreams are short, the answer is that of the one
 // that will have room first.
 func (x *exchange) admitSomewhere(ctx context.Context, request *wire.Request) error {
-	var refusedBy attempt
-	var refused error
+	var told attempt
+	var because error
 	for {
 		x.attempt = attempt{route: x.routes[0]}
 		x.routes = x.routes[1:]
@@ -41,21 +37,21 @@ func (x *exchange) admitSomewhere(ctx context.Context, request *wire.Request) er
 		if err == nil {
 			return nil
 		}
-		if refused == nil || x.sooner(&refusedBy) {
-			refused, refusedBy = err, x.attempt
+		x.end(endedRefused) // it may hold something though it failed
+		_, notThere := errors.AsType[*elsewhereError](err)
+		if because == nil || x.refused == nil && !notThere || x.sooner(&told) {
+			told, because = x.attempt, err
 		}
-		if len(x.routes) == 0 || !x.mayGoElsewhere(err) {
-			x.attempt = refusedBy
-			return refused
+		if len(x.routes) == 0 || !notThere && !x.refusedByUpstream() {
+			x.attempt = told
+			return because
 		}
-		x.end(endedRefused)
 	}
 }
 
-// mayGoElsewhere reports whether the error of an admission is about the upstream, and not about the call or its caller.
-func (x *exchange) mayGoElsewhere(err error) bool {
-	var other *elsewhereError
-	return errors.As(err, &other) || x.refused != nil && x.refused.budget.owner.kind == upstreamOwner("").kind
+// refusedByUpstream reports whether this attempt was refused by a limit of its upstream, and not of its caller.
+func (x *exchange) refusedByUpstream() bool {
+	return x.refused != nil && x.refused.budget.owner.kind == upstreamOwner("").kind
 }
 
 // sooner reports whether the refusal of this attempt tells of an earlier time than that of another.
@@ -83,7 +79,7 @@ func (x *exchange) admitAt(ctx context.Context, request *wire.Request) error {
 		return err
 	}
 	if err := x.reserve(ctx, request.Cost.HasMaxOutput || x.endpoint == wire.InputTokens); err != nil {
-		if x.server.policy.Load() == x.policy && len(request.Refs) == 0 { // what is stored may grow
+		if x.server.policy.Load() == x.policy && len(request.Refs) == 0 && !x.refusedByUpstream() { // what is stored may grow, and another upstream may take it
 			x.server.memo.remember(x, request.Body())
 		}
 		return err

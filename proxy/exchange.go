@@ -40,6 +40,7 @@ type exchange struct {
 	digest   [sha256.Size]byte // of the body as it was read; zero until somebody wants it
 
 	takesGzip bool // the client can read an answer that is compressed
+	attempts  int  // how many upstreams were asked
 	attempt
 }
 

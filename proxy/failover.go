@@ -1,9 +1,23 @@
 package proxy
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+)
+
+const (
+	// mostAttempts is how many upstreams one call is sent to.
+	mostAttempts = 5
+
+	// errorPatience is how long the text of an upstream's error may take where another upstream can be asked.
+	errorPatience = 5 * time.Second
+
+	// statusOverloaded is what some providers answer who have too much to do.
+	statusOverloaded = 529
 )
 
 // untaken reports whether an upstream that answers with this status has done nothing for the call: it had no room, was not well,
@@ -11,51 +25,98 @@ import (
 // tried again.
 func untaken(status int) bool {
 	switch status {
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable, statusOverloaded, http.StatusUnauthorized, http.StatusForbidden:
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable, statusOverloaded, http.StatusUnauthorized:
 		return true
 	default:
 		return false
 	}
 }
 
-// statusOverloaded is what some providers answer who have too much to do.
-const statusOverloaded = 529
-
-// askAnother ends this attempt and begins one with the next upstream that has room, if that is safe: nothing was passed on, and
-// this upstream cannot have done anything for the call. If there is none, this attempt stands.
-func (x *exchange) askAnother(r *http.Request, failed error) bool {
-	if x.request == nil || r.Context().Err() != nil || !untaken(x.status) && (failed == nil || x.written) {
-		x.request = nil
-		return false
-	}
-	if failed != nil {
-		x.end(endedBroken)
-	} else {
-		x.end(endedAnswer)
-	}
-	last, id := x.attempt, x.id
-	x.cancel(nil)
-	if x.admitSomewhere(r.Context(), x.request) == nil {
-		x.server.metrics.failover(last.route.upstream.Name, x.route.upstream.Name)
-		x.rec.attempts++
-		if len(x.routes) == 0 {
-			x.request = nil
-		}
-		return true
-	}
-	x.end(endedRefused)
-	x.attempt, x.id, x.rec.id, x.request = last, id, id, nil
-	return false
+// untaken reports whether the upstream of this attempt cannot have done anything for the call.
+func (x *exchange) untaken(failed error) bool {
+	return untaken(x.status) || failed != nil && x.status == 0 && !x.written
 }
 
-// tell lets the pool know how the upstream answered; 0: not at all. Statuses of 500 are left out: a call can be the cause of
-// those.
+// failure is an attempt that came to nothing, and what its upstream said.
+type failure struct {
+	attempt
+	id   ledger.ID
+	resp *http.Response
+	err  error
+	wait time.Duration // until there is room; of a 429
+}
+
+// failed ends this attempt.
+func (x *exchange) failed(resp *http.Response, err error) *failure {
+	f := &failure{id: x.id, resp: resp, err: err}
+	if err == nil {
+		x.end(endedAnswer)
+		f.wait = cmp.Or(retryAfter(resp.Header, time.Now()), time.Second)
+	} else {
+		x.end(endedBroken)
+	}
+	f.attempt = x.attempt
+	return f
+}
+
+// orBetter returns the failure that says more to the client: that there is no room, and soon will be; then that an upstream is not
+// well; that it is not there; and last that it does not know our key.
+func (f *failure) orBetter(other *failure) *failure {
+	rank := func(f *failure) int {
+		switch f.status {
+		case http.StatusTooManyRequests:
+			return 0
+		case http.StatusServiceUnavailable, statusOverloaded:
+			return 1
+		case 0:
+			return 2
+		default:
+			return 3
+		}
+	}
+	switch {
+	case f == nil:
+		return other
+	case rank(other) < rank(f), rank(other) == rank(f) && other.wait < f.wait:
+		return other
+	default:
+		return f
+	}
+}
+
+// tellOf takes a failure up again, to be told to the client.
+func (x *exchange) tellOf(f *failure) (*http.Response, error) {
+	x.attempt, x.id, x.rec.id = f.attempt, f.id, f.id
+	return f.resp, f.err
+}
+
+// askAnother begins an attempt with the next upstream that has room, if there is one. The attempt before has ended.
+func (x *exchange) askAnother(r *http.Request) bool {
+	x.cancel(nil)
+	if x.request == nil || len(x.routes) == 0 || x.attempts >= mostAttempts || r.Context().Err() != nil {
+		return false
+	}
+	from := x.route.upstream.Name
+	if x.admitSomewhere(r.Context(), x.request) != nil {
+		return false
+	}
+	x.server.metrics.failover(from, x.route.upstream.Name)
+	x.rec.failovers++
+	if len(x.routes) == 0 {
+		x.request = nil
+	}
+	return true
+}
+
+// tell lets the pool know how the upstream answered; 0: not at all. A call can be the cause of a 403 or a 500.
 func (x *exchange) tell(status int, h http.Header) {
 	u := x.route.upstream
 	switch status {
 	case http.StatusTooManyRequests:
-		u.Full(retryAfter(h, time.Now()))
-	case 0, http.StatusUnauthorized, http.StatusForbidden, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, statusOverloaded:
+		u.Full(x.route.upstreamName(x.model), retryAfter(h, time.Now()))
+	case http.StatusForbidden, http.StatusInternalServerError:
+		u.Unclear()
+	case 0, http.StatusUnauthorized, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, statusOverloaded:
 		if rest := u.Failed(); rest > 0 {
 			x.server.metrics.rests.WithLabelValues(u.Name).Inc()
 			x.server.options.Log.Warn("upstream fails", "upstream", u.Name, "status", status, "others_first_for", rest.String())

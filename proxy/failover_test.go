@@ -71,7 +71,6 @@ func TestAnotherUpstreamIsAskedWhereOneTookNothing(t *testing.T) {
 	for name, one := range map[string]http.HandlerFunc{
 		"it refuses connections": nil,
 		"401":                    answerWith(401, errorBody("bad key")),
-		"403":                    answerWith(403, errorBody("no")),
 		"429":                    answerWith(429, errorBody("slow down")),
 		"503":                    answerWith(503, errorBody("overloaded")),
 		"529":                    answerWith(529, errorBody("overloaded")),
@@ -118,6 +117,7 @@ func TestNoOtherUpstreamIsAskedWhereOneMayHaveActed(t *testing.T) {
 		one  http.HandlerFunc
 		want int // status
 	}{
+		"403":                   {answerWith(403, errorBody("flagged")), 502},
 		"400":                   {answerWith(400, errorBody("what?")), 400},
 		"404":                   {answerWith(404, errorBody("no such model")), 404},
 		"500":                   {answerWith(500, errorBody("oops")), 500},
@@ -149,7 +149,7 @@ func TestAProviderThatIsShort(t *testing.T) {
 	if got.status != 429 || got.header.Get("Retry-After") != "17" || code != "c" {
 		t.Errorf("%d, Retry-After %q, code %q", got.status, got.header.Get("Retry-After"), code)
 	}
-	if !strings.HasPrefix(message, "The provider's account behind this proxy (upstream two) is short, not the budget of your key.") ||
+	if !strings.HasPrefix(message, "The provider's account behind this proxy (upstream one) is short, not the budget of your key.") ||
 		!strings.Contains(message, "Rate limit reached for gpt-4o in organization org-… in project proj_… on tokens") {
 		t.Errorf("it says %q", message)
 	}

@@ -27,10 +27,14 @@ func (s *Server) forward(x *exchange, w http.ResponseWriter, r *http.Request) er
 			x.cancel(nil)
 		}
 	}()
+	var kept *failure
 	for {
 		resp, err := x.ask(r)
-		if x.askAnother(r, err) {
-			continue
+		if x.untaken(err) {
+			if kept = kept.orBetter(x.failed(resp, err)); x.askAnother(r) {
+				continue
+			}
+			resp, err = x.tellOf(kept)
 		}
 		if err != nil {
 			return err
@@ -45,6 +49,7 @@ func (s *Server) forward(x *exchange, w http.ResponseWriter, r *http.Request) er
 func (x *exchange) ask(r *http.Request) (*http.Response, error) {
 	x.record(r)
 	x.begun = true
+	x.attempts++
 	var ctx context.Context
 	ctx, x.cancel = context.WithCancelCause(r.Context())
 	u := x.route.upstream
@@ -82,8 +87,10 @@ func (x *exchange) relay(w http.ResponseWriter, resp *http.Response) {
 	maps.Copy(w.Header(), resp.Header)
 	w.WriteHeader(resp.StatusCode)
 	flusher, _ := w.(http.Flusher)
-	if resp.ContentLength >= 0 {
+	if resp.ContentLength >= 0 && (x.answer == nil || !x.stream) {
 		flusher = nil
+	} else if flusher != nil {
+		flusher.Flush() // the head: a model may think long before its first word
 	}
 	buffer := pieces.Get().(*[pieceSize]byte)
 	defer pieces.Put(buffer)

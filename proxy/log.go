@@ -89,8 +89,8 @@ func (x *exchange) attrs(attrs []slog.Attr) []slog.Attr {
 	if tier := x.outcome.usage.Tier; tier != cost.Unstated {
 		attrs = append(attrs, slog.String("tier", tier.String()))
 	}
-	if x.rec.attempts > 0 {
-		attrs = append(attrs, slog.Int("failovers", x.rec.attempts))
+	if x.rec.failovers > 0 {
+		attrs = append(attrs, slog.Int("failovers", x.rec.failovers))
 	}
 	if x.upstreamID != "" {
 		attrs = append(attrs, slog.String("upstream_request_id", x.upstreamID))

@@ -109,8 +109,19 @@ func (m *metrics) bind(p *Policy) {
 		m.earlyRetries.WithLabelValues(c.name) // so that it is there before the first one
 		m.bindBudgets(c.budgets)
 	}
-	for _, u := range p.upstreams {
+	for name, u := range p.upstreams {
 		m.bindBudgets(u.budgets)
+		m.rejected.WithLabelValues(name) // an alarm sees nothing of a series that begins at one
+		m.rests.WithLabelValues(name)
+	}
+	for _, pool := range p.pools {
+		for _, from := range pool.routes {
+			for _, to := range pool.routes {
+				if from != to {
+					m.failovers.WithLabelValues(from.upstream.Name, to.upstream.Name)
+				}
+			}
+		}
 	}
 }
 

@@ -17,19 +17,27 @@ type pool struct {
 
 func newPool(pattern string, routes []*route) *pool {
 	p := &pool{pattern: pattern, routes: routes}
+	times := map[*upstreamEntry]int{}
 	for _, r := range routes {
-		p.members = append(p.members, upstream.Member{Upstream: r.upstream.Upstream, Weight: max(1, r.weight), Priority: max(1, r.priority)})
+		times[r.upstream]++
+	}
+	for _, r := range routes {
+		name := r.upstream.Name
+		if times[r.upstream] > 1 { // several deployments at one place
+			name += "\x00" + r.As
+		}
+		p.members = append(p.members, upstream.Member{Upstream: r.upstream.Upstream, Name: name, Model: r.As, Weight: max(1, r.weight), Priority: max(1, r.priority)})
 	}
 	return p
 }
 
-// order is where a caller's calls that name this key for the provider's cache are to be sent, the first to be tried first.
-func (p *pool) order(caller, cacheKey string) []*route {
+// order is where a caller's calls for a model that name this key for the provider's cache are to be sent, the first to be tried first.
+func (p *pool) order(caller, cacheKey, model string) []*route {
 	if len(p.routes) == 1 {
 		return p.routes
 	}
 	routes := make([]*route, 0, len(p.routes))
-	for _, i := range upstream.Order(p.members, caller+"\x00"+cacheKey) {
+	for _, i := range upstream.Order(p.members, caller+"\x00"+cacheKey, model) {
 		routes = append(routes, p.routes[i])
 	}
 	return routes

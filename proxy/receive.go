@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tokenfare/tokenfare/proxy/upstream"
 	"github.com/tokenfare/tokenfare/proxy/wire"
@@ -122,6 +123,10 @@ func readWhole(r io.Reader, length int64) ([]byte, error) {
 
 // passError relays an upstream's error answer with the upstream's key taken out of its text.
 func (x *exchange) passError(ctx context.Context, resp *http.Response) error {
+	if x.request != nil { // another upstream can be asked
+		late := time.AfterFunc(errorPatience, func() { x.cancel(errIdle) })
+		defer late.Stop()
+	}
 	if isGzip(resp.Header) {
 		unpacked(resp)
 	}

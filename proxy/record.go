@@ -16,7 +16,7 @@ type record struct {
 	began     time.Time
 	key       string // the caller's name; empty until known
 	status    int
-	attempts  int    // beyond the first: upstreams that were asked as others did not take the call
+	failovers int    // upstreams that were asked as others did not take the call
 	code      string // of an error answer
 	cause     error  // of an internal error; for the log alone
 	firstByte time.Time

@@ -83,6 +83,15 @@ func (p *plain) call(c *conn, r *http.Request) (*http.Response, error) {
 	if err == nil {
 		resp, err = c.receive(r)
 	}
+	if err == nil && c.used && resp.StatusCode == http.StatusRequestTimeout {
+		// The server gave up waiting for a request before it got this one (RFC 9110, section 15.5.9).
+		stop()
+		c.abort()
+		if sending != nil {
+			<-sending //nolint:errcheck // it goes out again
+		}
+		return nil, errStale
+	}
 	if err != nil {
 		stop()
 		c.abort()
@@ -92,7 +101,7 @@ func (p *plain) call(c *conn, r *http.Request) (*http.Response, error) {
 		switch cause := context.Cause(ctx); {
 		case cause != nil:
 			err = cause
-		case c.used && c.wrote == 0:
+		case c.used && !c.sent: // of a request that is not whole nothing can come
 			return nil, errStale
 		}
 		return nil, &Error{Err: err, Written: c.sent}

@@ -11,18 +11,20 @@ import (
 // Member is one of several upstreams that do the same work.
 type Member struct {
 	Upstream *Upstream
-	Weight   int // its share of the callers among those of its priority; at least 1
-	Priority int // whoever has the lowest is asked first, the others only where none of those can take a call
+	Name     string // by which callers find it; no other member has it
+	Model    string // what it knows the model as; empty: as callers do
+	Weight   int    // its share of the callers among those of its priority; at least 1
+	Priority int    // whoever has the lowest is asked first, the others only where none of those can take a call
 }
 
-// Order returns the members of a pool, by their indices, in the order in which a call is to be offered to them. It depends on
+// Order returns the members of a pool, by their indices, in the order in which a call for a model is to be offered to them. It depends on
 // sticky and on nothing else as long as all of them are ready: whatever is asked under one name goes to one upstream, as it
 // has cached the beginning of those prompts and takes less for it; every process finds the same one, and where one upstream
 // comes or goes, only its own share moves. Those that rest are last, and still there: all may rest, and one of them be well.
 //
 // The order within a priority is that of weighted rendezvous hashing (Schindelhauer, Schomaker: Weighted distributed hash tables,
 // SPAA 2005, the logarithmic method).
-func Order(pool []Member, sticky string) []int {
+func Order(pool []Member, sticky, model string) []int {
 	type place struct {
 		member, priority int
 		rests            bool
@@ -30,7 +32,7 @@ func Order(pool []Member, sticky string) []int {
 	}
 	places := make([]place, len(pool))
 	for i, m := range pool {
-		places[i] = place{i, m.Priority, !m.Upstream.Ready(), distance(m.Upstream.Name, sticky) / float64(m.Weight)}
+		places[i] = place{i, m.Priority, !m.Upstream.Ready(cmp.Or(m.Model, model)), distance(m.Name, sticky) / float64(m.Weight)}
 	}
 	slices.SortFunc(places, func(a, b place) int {
 		switch {

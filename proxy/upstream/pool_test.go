@@ -24,7 +24,7 @@ func poolOf(t *testing.T, weights map[string]int) (pool []upstream.Member) {
 	t.Helper()
 	for _, name := range []string{"a", "b", "c", "d"} {
 		if w := weights[name]; w > 0 {
-			pool = append(pool, upstream.Member{Upstream: named(t, name), Weight: w, Priority: 1})
+			pool = append(pool, upstream.Member{Upstream: named(t, name), Name: name, Weight: w, Priority: 1})
 		}
 	}
 	return pool
@@ -32,7 +32,7 @@ func poolOf(t *testing.T, weights map[string]int) (pool []upstream.Member) {
 
 // first is who is asked first.
 func first(pool []upstream.Member, sticky string) string {
-	return pool[upstream.Order(pool, sticky)[0]].Upstream.Name
+	return pool[upstream.Order(pool, sticky, "m")[0]].Upstream.Name
 }
 
 // TestWeightsShareCallers: each upstream has its share of the names, within four standard deviations of what chance would give.
@@ -75,7 +75,7 @@ func TestOnlyTheShareOfOneMoves(t *testing.T) {
 func TestTheOrderIsTheSameEverywhere(t *testing.T) {
 	pool := poolOf(t, map[string]int{"a": 1, "b": 1, "c": 1, "d": 1})
 	for sticky, want := range map[string][]int{"alice\x00": {3, 1, 2, 0}, "bob\x00": {2, 0, 3, 1}, "alice\x00session-7": {1, 0, 2, 3}} {
-		if got := upstream.Order(pool, sticky); !slices.Equal(got, want) {
+		if got := upstream.Order(pool, sticky, "m"); !slices.Equal(got, want) {
 			t.Errorf("%q goes to %v, and went to %v before", sticky, got, want)
 		}
 	}
@@ -85,7 +85,7 @@ func TestPriorityGoesBeforeWeight(t *testing.T) {
 	pool := poolOf(t, map[string]int{"a": 1000, "b": 1, "c": 1})
 	pool[0].Priority = 2
 	for i := range 200 {
-		if order := upstream.Order(pool, fmt.Sprint(i)); order[2] != 0 {
+		if order := upstream.Order(pool, fmt.Sprint(i), "m"); order[2] != 0 {
 			t.Fatalf("the order is %v, and 0 is for when the others cannot", order)
 		}
 	}
@@ -98,7 +98,7 @@ func TestAnUpstreamThatFailsRests(t *testing.T) {
 		u := named(t, "a")
 		for range 2 {
 			u.Sending()
-			if rest := u.Failed(); rest != 0 || !u.Ready() {
+			if rest := u.Failed(); rest != 0 || !u.Ready("m") {
 				t.Fatalf("it rests for %s after fewer failures than three", rest)
 			}
 		}
@@ -111,20 +111,20 @@ func TestAnUpstreamThatFailsRests(t *testing.T) {
 				t.Fatalf("a call that was under way makes it rest for %s more", rest)
 			}
 			time.Sleep(want*time.Second - 1)
-			if u.Ready() {
+			if u.Ready("m") {
 				t.Fatal("it is asked before its rest is over")
 			}
 			time.Sleep(time.Nanosecond)
-			if !u.Ready() {
+			if !u.Ready("m") {
 				t.Fatal("nobody finds out whether it is well")
 			}
 			u.Sending()
-			if u.Ready() {
+			if u.Ready("m") {
 				t.Fatal("more than one call finds out whether it is well")
 			}
 		}
 		u.Served()
-		if !u.Ready() {
+		if !u.Ready("m") {
 			t.Error("it is well, and not asked")
 		}
 		u.Failed()
@@ -141,13 +141,17 @@ func TestAnUpstreamThatIsFullIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for said, want := range map[time.Duration]time.Duration{0: time.Second, 7 * time.Second: 7 * time.Second, time.Hour: 30 * time.Second} {
 			u := named(t, "a")
-			u.Full(said)
+			u.Full("m", said)
+			u.Full("m", time.Millisecond) // what was said first still holds
+			if !u.Ready("other") {
+				t.Error("it has room for another model, and is not asked")
+			}
 			time.Sleep(want - 1)
-			if u.Ready() {
+			if u.Ready("m") {
 				t.Errorf("it is asked although it is full for %s", said)
 			}
 			time.Sleep(time.Nanosecond)
-			if !u.Ready() {
+			if !u.Ready("m") {
 				t.Errorf("it is left alone for longer than %s", want)
 			}
 		}
@@ -163,7 +167,7 @@ func TestThoseThatRestAreLast(t *testing.T) {
 			pool[i].Upstream.Failed()
 		}
 	}
-	if order := upstream.Order(pool, "x"); order[0] != 2 || len(order) != 3 {
+	if order := upstream.Order(pool, "x", "m"); order[0] != 2 || len(order) != 3 {
 		t.Errorf("the order is %v, and only 2 is well", order)
 	}
 }
@@ -175,14 +179,14 @@ func TestHealthOutlastsAReload(t *testing.T) {
 		old.Failed()
 	}
 	same.Inherit(old)
-	if same.Ready() {
+	if same.Ready("m") {
 		t.Error("it is thought well again")
 	}
 	other, err := upstream.New(upstream.Options{Name: "a", URL: "http://a/v1", Key: "sk-new"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if other.Inherit(old); !other.Ready() {
+	if other.Inherit(old); !other.Ready("m") {
 		t.Error("another key is thought unwell")
 	}
 }

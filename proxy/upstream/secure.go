@@ -32,8 +32,10 @@ func newSecure(o *Options) (secure, error) {
 		// Otherwise the transport would ask for gzip and the meter could still read it, but bytes out would no
 		// longer be bytes in.
 		DisableCompression: true,
-		WriteBufferSize:    8 << 10,
-		ReadBufferSize:     readSize,
+		// A connection over HTTP/2 that died would hold up every call on it.
+		HTTP2:           &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
+		WriteBufferSize: 8 << 10,
+		ReadBufferSize:  readSize,
 	}}, nil
 }
 

@@ -10,6 +10,9 @@ import (
 	"syscall"
 )
 
+// haveSockets says that it can be asked whether a connection is still open.
+const haveSockets = true
+
 // socketOf returns what is below a connection, or nil.
 func socketOf(raw net.Conn) syscall.RawConn {
 	if s, ok := raw.(syscall.Conn); ok {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -43,8 +44,9 @@ type Upstream struct {
 	authorization []string // its value; nil: no key is sent
 	forward       []string // canonical names of callers' headers that are sent, besides those that always are
 	set           http.Header
+	secrets       []string // what must not be shown
 
-	breaker breaker
+	breaker *breaker
 }
 
 // roundTripper sends requests. Its errors are of type *[Error].
@@ -69,7 +71,7 @@ func New(o Options) (*Upstream, error) {
 	if o.Dial == nil {
 		o.Dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	}
-	u := &Upstream{Name: o.Name, base: base, key: o.Key, query: o.Query.Encode()}
+	u := &Upstream{Name: o.Name, base: base, key: o.Key, query: o.Query.Encode(), breaker: &breaker{}}
 	switch {
 	case o.Key == "":
 	case o.Auth == "api-key":
@@ -80,6 +82,16 @@ func New(o Options) (*Upstream, error) {
 	if u.forward, u.set, err = checkHeaders(&o); err != nil {
 		return nil, fmt.Errorf("upstream %s: %w", o.Name, err)
 	}
+	if len(o.Key) >= shortestKey {
+		u.secrets = append(u.secrets, o.Key)
+	}
+	for _, values := range u.set {
+		for _, v := range values {
+			if len(v) >= shortestSet {
+				u.secrets = append(u.secrets, v)
+			}
+		}
+	}
 	if u.wire, err = newWire(&o, base); err != nil {
 		return nil, fmt.Errorf("upstream %s: %w", o.Name, err)
 	}
@@ -89,7 +101,7 @@ func New(o Options) (*Upstream, error) {
 // newWire chooses how to talk to the server.
 func newWire(o *Options, base *url.URL) (roundTripper, error) {
 	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: base})
-	if base.Scheme == "https" || proxy != nil || err != nil || o.CAFile != "" {
+	if base.Scheme == "https" || proxy != nil || err != nil || o.CAFile != "" || !haveSockets || oddHost(base.Host) {
 		return newSecure(o)
 	}
 	port := base.Port()
@@ -97,6 +109,11 @@ func newWire(o *Options, base *url.URL) (roundTripper, error) {
 		port = "80"
 	}
 	return &plain{dial: o.Dial, address: net.JoinHostPort(base.Hostname(), port), patience: o.HeaderTimeout}, nil
+}
+
+// oddHost reports whether a host has to be written otherwise where it is sent, as international names and addresses with a zone do.
+func oddHost(host string) bool {
+	return strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 || r == '%' })
 }
 
 func trust(caFile string) (*tls.Config, error) {
@@ -133,17 +150,22 @@ func (u *Upstream) RoundTrip(r *http.Request) (*http.Response, error) { return u
 // shortestKey is how long a key must be to be looked for: what is shorter is in many a word.
 const shortestKey = 4
 
-// Redact returns text with the upstream's key taken out. Providers quote keys in their error messages.
+// shortestSet is how long the value of a header that is set must be to be taken for a secret.
+const shortestSet = 12
+
+// Redact returns text with the upstream's key taken out, and what is set in headers. Providers quote keys in their error messages.
 func (u *Upstream) Redact(text []byte) []byte {
-	if len(u.key) < shortestKey || !bytes.Contains(text, []byte(u.key)) {
-		return text
+	for _, secret := range u.secrets {
+		if bytes.Contains(text, []byte(secret)) {
+			text = bytes.ReplaceAll(text, []byte(secret), []byte("[key]"))
+		}
 	}
-	return bytes.ReplaceAll(text, []byte(u.key), []byte("[key]"))
+	return text
 }
 
-// Holds reports whether the upstream's key is in a text.
+// Holds reports whether there is something in a text that Redact would take out.
 func (u *Upstream) Holds(text string) bool {
-	return len(u.key) >= shortestKey && strings.Contains(text, u.key)
+	return slices.ContainsFunc(u.secrets, func(secret string) bool { return strings.Contains(text, secret) })
 }
 
 // CloseIdle closes connections that no call is using.
