@@ -96,7 +96,7 @@ func (p *plain) call(c *conn, r *http.Request) (*http.Response, error) {
 		stop()
 		c.abort()
 		if sending != nil {
-			_ = <-sending // what it has to say is in c
+			<-sending //nolint:errcheck // what it has to say is in c
 		}
 		switch cause := context.Cause(ctx); {
 		case cause != nil:
