@@ -76,6 +76,7 @@ func TestGoOpenAIStreamEndedByTheBudget(t *testing.T) {
 
 // TestOpenAIGoStreamEndedByTheBudget: its accumulator takes the answer for a whole one, too.
 func TestOpenAIGoStreamEndedByTheBudget(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{Text: words(20_000)})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{smallBudget}})
@@ -110,6 +111,7 @@ func TestOpenAIGoStreamEndedByTheBudget(t *testing.T) {
 
 // TestOpenAIGoResponseEndedByTheBudget: an incomplete response.
 func TestOpenAIGoResponseEndedByTheBudget(t *testing.T) {
+	t.Parallel()
 	gone := make(chan struct{})
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer close(gone)
@@ -162,6 +164,7 @@ func TestOpenAIGoResponseEndedByTheBudget(t *testing.T) {
 // TestNodeResponsesEndedByTheBudget: what a client holds in the end is what it was sent, be it text, reasoning or a function's arguments.
 // TOKENFARE_TEST=all only: it needs npm's packages.
 func TestNodeResponsesEndedByTheBudget(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("TOKENFARE_TEST") != "all" {
 		t.Log("not run: set TOKENFARE_TEST=all after npm ci in test/node, as test/all.sh does")
 		return
@@ -220,6 +223,7 @@ func TestAStreamWaitsForItsBudget(t *testing.T) {
 
 // TestADrawnStreamSurvivesAKill: what was drawn for what a client has received is charged after kill -9.
 func TestADrawnStreamSurvivesAKill(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{Text: words(9000), Pause: fakeopenai.Forever(), PauseAt: 7000})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"20000 tokens in total"}})
