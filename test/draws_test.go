@@ -164,7 +164,6 @@ func TestOpenAIGoResponseEndedByTheBudget(t *testing.T) {
 // TestNodeResponsesEndedByTheBudget: what a client holds in the end is what it was sent, be it text, reasoning or a function's arguments.
 // TOKENFARE_TEST=all only: it needs npm's packages.
 func TestNodeResponsesEndedByTheBudget(t *testing.T) {
-	t.Parallel()
 	if os.Getenv("TOKENFARE_TEST") != "all" {
 		t.Log("not run: set TOKENFARE_TEST=all after npm ci in test/node, as test/all.sh does")
 		return
@@ -176,29 +175,32 @@ func TestNodeResponsesEndedByTheBudget(t *testing.T) {
 		"call":      {Reasoning: words(20), Tools: []fakeopenai.ToolCall{{ID: "call_1", Name: "jump", Arguments: `{"how":"` + long + long + `"}`}}},
 	}
 	for client, finish := range map[string]string{"openai:openai": "incomplete max_output_tokens", "openai:openai6": "incomplete max_output_tokens", "ai:openai": "length"} {
-		do := nodeSDK(client)(t)
-		for name, answer := range answers {
-			t.Run(client+" "+name, func(t *testing.T) {
-				up := fakeopenai.New(t)
-				up.Always(model, answer)
-				p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{smallBudget}})
-				seen := do(sdkAsk{Do: "responseEnd", Key: harness.Alice, BaseURL: p.URL + "/v1", Model: model, Prompt: question, Tools: name == "call"})
-				if seen.Error != nil || seen.Finish != finish || len(seen.Texts) != 2 || seen.Texts[0] != seen.Text || seen.Texts[1] != seen.Reasoning {
-					t.Fatalf("%+v", seen)
-				}
-				sent := map[string]string{"text": seen.Text, "reasoning": seen.Reasoning, "call": seen.Calls[0].Arguments}[name]
-				if len(sent) < 5000 || seen.Reasoning == "" || seen.Usage < 1000 || seen.Usage > 2000 {
-					t.Errorf("sent %d bytes, and %d of reasoning; usage %d", len(sent), len(seen.Reasoning), seen.Usage)
-				}
-				if name == "call" && (len(seen.Calls) != 2 || seen.Calls[1].Name != "jump" || seen.Calls[1].Arguments != sent) {
-					t.Errorf("calls %.300v", seen.Calls)
-				}
-				if strings.HasPrefix(client, "ai:") && len(seen.Names) > 0 {
-					t.Errorf("begun, and not ended: %v", seen.Names)
-				}
-				p.WantIdle(t)
-			})
-		}
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			do := nodeSDK(client)(t)
+			for name, answer := range answers {
+				t.Run(name, func(t *testing.T) {
+					up := fakeopenai.New(t)
+					up.Always(model, answer)
+					p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{smallBudget}})
+					seen := do(sdkAsk{Do: "responseEnd", Key: harness.Alice, BaseURL: p.URL + "/v1", Model: model, Prompt: question, Tools: name == "call"})
+					if seen.Error != nil || seen.Finish != finish || len(seen.Texts) != 2 || seen.Texts[0] != seen.Text || seen.Texts[1] != seen.Reasoning {
+						t.Fatalf("%+v", seen)
+					}
+					sent := map[string]string{"text": seen.Text, "reasoning": seen.Reasoning, "call": seen.Calls[0].Arguments}[name]
+					if len(sent) < 5000 || seen.Reasoning == "" || seen.Usage < 1000 || seen.Usage > 2000 {
+						t.Errorf("sent %d bytes, and %d of reasoning; usage %d", len(sent), len(seen.Reasoning), seen.Usage)
+					}
+					if name == "call" && (len(seen.Calls) != 2 || seen.Calls[1].Name != "jump" || seen.Calls[1].Arguments != sent) {
+						t.Errorf("calls %.300v", seen.Calls)
+					}
+					if strings.HasPrefix(client, "ai:") && len(seen.Names) > 0 {
+						t.Errorf("begun, and not ended: %v", seen.Names)
+					}
+					p.WantIdle(t)
+				})
+			}
+		})
 	}
 }
 

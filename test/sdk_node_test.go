@@ -159,6 +159,7 @@ func nodeErrors(t *testing.T) {
 		{"a wait of more than a minute", harness.Alice, model, "130 tokens in any hour", 1, "RateLimitError", "rate_limit_exceeded", []int{429}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{c.limit}})
 			for range c.before {
 				p.Chat(t, harness.Alice, ask(`"max_tokens": 100`)).WantOK(t)
