@@ -254,8 +254,12 @@ func TestADrawnStreamSurvivesAKill(t *testing.T) {
 // TestParallelStreamsNeverReceiveMoreThanTheBudget: however many draw at once, what they get and what they asked is never worth
 // more than it, and no less than nearly all of it.
 func TestParallelStreamsNeverReceiveMoreThanTheBudget(t *testing.T) {
-	const streams, most = 100, 60_000
-	for _, limit := range []string{"60000 tokens in total", "60000 tokens each month", "60000 tokens in any hour", "10 tokens per day, burst 60000"} {
+	streams, most := 100, int64(60_000)
+	if harness.Race { // slower
+		streams, most = 50, 30_000
+	}
+	for _, limit := range []string{"%d tokens in total", "%d tokens each month", "%d tokens in any hour", "10 tokens per day, burst %d"} {
+		limit = fmt.Sprintf(limit, most)
 		t.Run(limit, func(t *testing.T) {
 			up := fakeopenai.New(t)
 			up.Always(model, fakeopenai.Answer{Text: words(3000)})
