@@ -115,6 +115,7 @@ var everyUnit = []string{
 
 // Whatever happens to calls, the books balance: while they run, afterwards, and without the program.
 func TestTheBooksBalance(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	dir := t.TempDir()
 	p := serveIn(t, dir, harness.Config{
@@ -226,6 +227,7 @@ func wantUsed(t *testing.T, p *harness.Program, want map[string]int64) {
 // A correction goes through the running program: its budgets follow at once, and are the same after a restart; the books
 // balance throughout.
 func TestCorrectWhileServing(t *testing.T) {
+	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) { correctWhileServing(t, "") })
 	t.Run("postgres", func(t *testing.T) {
 		if pg, ok := harness.Postgres(t); ok {
@@ -293,6 +295,7 @@ func correctWhileServing(t *testing.T, ledger string) {
 
 // Without admin.token nobody may correct what is charged, as any program of the machine could.
 func TestCorrectWantsAToken(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	dir := t.TempDir()
 	p := serveIn(t, dir, harness.Config{Upstream: up.URL, Limits: everyUnit}.YAML())
@@ -318,6 +321,7 @@ func TestCorrectWantsAToken(t *testing.T) {
 
 // After a crash, the calls that were charged what they had reserved are corrected together, without a running program.
 func TestCorrectAfterACrash(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	running, dir := t.TempDir(), t.TempDir()
 	yaml := harness.Config{Upstream: up.URL, Limits: everyUnit, BobLimits: []string{"1000000 tokens in total"}}.YAML()

@@ -45,6 +45,7 @@ await fetch("/seen", { method: "POST", body: JSON.stringify(seen) });
 // TestAPageInABrowser: pages of the origins that are named call with the official client, and others do not. It runs under
 // TOKENFARE_TEST=all only: it needs Chromium and npm's packages.
 func TestAPageInABrowser(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("TOKENFARE_TEST") != "all" {
 		t.Log("not run: set TOKENFARE_TEST=all where there is Chromium, as test/all.sh does")
 		return

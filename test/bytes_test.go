@@ -39,6 +39,7 @@ func TestRequestBytes(t *testing.T) {
 		{"stream without either", `,"stream":true`, map[string]string{"stream_options": `{"include_usage":true}`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			up := fakeopenai.New(t)
 			p := harness.Start(t, harness.Config{
 				Upstream: up.URL, Limits: []string{"10000 tokens in total"}, // a quarter is less than the default
@@ -114,6 +115,7 @@ func canonical(t *testing.T, raw []byte) any {
 
 // An alias changes the model's name upstream and nothing else, whatever else that name occurs in.
 func TestAliasIsSpliced(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{
 		Upstream: up.URL, Limits: []string{"10000 tokens in total"},
@@ -129,6 +131,7 @@ func TestAliasIsSpliced(t *testing.T) {
 
 // A limit of the proxy's own goes up under the name the model's upstream understands.
 func TestOutputMember(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{
 		Upstream: up.URL, Limits: []string{"10000 tokens in total"},
@@ -149,6 +152,7 @@ func TestOutputMember(t *testing.T) {
 
 // An upstream that does not know stream_options is not sent them.
 func TestUsageNever(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"10000 tokens in total"}, UpstreamExtra: "usage: never"})
 	sent := ask(`"stream": true`, `"max_tokens": 50`)
@@ -235,6 +239,7 @@ func withhold(sent string, do bool) (kept string, n int) {
 
 // The proxy must read the answer, so what the client can decompress is not the upstream's business.
 func TestCompression(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{Text: words(20), Compress: true})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000 tokens in total"}})

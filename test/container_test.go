@@ -21,6 +21,7 @@ import (
 // TestContainerImage builds the program by the Dockerfile's own command and runs it as the image would: in a root that holds
 // nothing else but a CA bundle and a configuration, as a user without rights, with a time zone that the program must bring along.
 func TestContainerImage(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		if os.Getenv("TOKENFARE_TEST") == "all" {
 			t.Fatal("changing the root needs root: run the test command as root")

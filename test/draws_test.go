@@ -76,6 +76,7 @@ func TestGoOpenAIStreamEndedByTheBudget(t *testing.T) {
 
 // TestOpenAIGoStreamEndedByTheBudget: its accumulator takes the answer for a whole one, too.
 func TestOpenAIGoStreamEndedByTheBudget(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{Text: words(20_000)})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{smallBudget}})
@@ -110,6 +111,7 @@ func TestOpenAIGoStreamEndedByTheBudget(t *testing.T) {
 
 // TestOpenAIGoResponseEndedByTheBudget: an incomplete response.
 func TestOpenAIGoResponseEndedByTheBudget(t *testing.T) {
+	t.Parallel()
 	gone := make(chan struct{})
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer close(gone)
@@ -173,29 +175,32 @@ func TestNodeResponsesEndedByTheBudget(t *testing.T) {
 		"call":      {Reasoning: words(20), Tools: []fakeopenai.ToolCall{{ID: "call_1", Name: "jump", Arguments: `{"how":"` + long + long + `"}`}}},
 	}
 	for client, finish := range map[string]string{"openai:openai": "incomplete max_output_tokens", "openai:openai6": "incomplete max_output_tokens", "ai:openai": "length"} {
-		do := nodeSDK(client)(t)
-		for name, answer := range answers {
-			t.Run(client+" "+name, func(t *testing.T) {
-				up := fakeopenai.New(t)
-				up.Always(model, answer)
-				p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{smallBudget}})
-				seen := do(sdkAsk{Do: "responseEnd", Key: harness.Alice, BaseURL: p.URL + "/v1", Model: model, Prompt: question, Tools: name == "call"})
-				if seen.Error != nil || seen.Finish != finish || len(seen.Texts) != 2 || seen.Texts[0] != seen.Text || seen.Texts[1] != seen.Reasoning {
-					t.Fatalf("%+v", seen)
-				}
-				sent := map[string]string{"text": seen.Text, "reasoning": seen.Reasoning, "call": seen.Calls[0].Arguments}[name]
-				if len(sent) < 5000 || seen.Reasoning == "" || seen.Usage < 1000 || seen.Usage > 2000 {
-					t.Errorf("sent %d bytes, and %d of reasoning; usage %d", len(sent), len(seen.Reasoning), seen.Usage)
-				}
-				if name == "call" && (len(seen.Calls) != 2 || seen.Calls[1].Name != "jump" || seen.Calls[1].Arguments != sent) {
-					t.Errorf("calls %.300v", seen.Calls)
-				}
-				if strings.HasPrefix(client, "ai:") && len(seen.Names) > 0 {
-					t.Errorf("begun, and not ended: %v", seen.Names)
-				}
-				p.WantIdle(t)
-			})
-		}
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			do := nodeSDK(client)(t)
+			for name, answer := range answers {
+				t.Run(name, func(t *testing.T) {
+					up := fakeopenai.New(t)
+					up.Always(model, answer)
+					p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{smallBudget}})
+					seen := do(sdkAsk{Do: "responseEnd", Key: harness.Alice, BaseURL: p.URL + "/v1", Model: model, Prompt: question, Tools: name == "call"})
+					if seen.Error != nil || seen.Finish != finish || len(seen.Texts) != 2 || seen.Texts[0] != seen.Text || seen.Texts[1] != seen.Reasoning {
+						t.Fatalf("%+v", seen)
+					}
+					sent := map[string]string{"text": seen.Text, "reasoning": seen.Reasoning, "call": seen.Calls[0].Arguments}[name]
+					if len(sent) < 5000 || seen.Reasoning == "" || seen.Usage < 1000 || seen.Usage > 2000 {
+						t.Errorf("sent %d bytes, and %d of reasoning; usage %d", len(sent), len(seen.Reasoning), seen.Usage)
+					}
+					if name == "call" && (len(seen.Calls) != 2 || seen.Calls[1].Name != "jump" || seen.Calls[1].Arguments != sent) {
+						t.Errorf("calls %.300v", seen.Calls)
+					}
+					if strings.HasPrefix(client, "ai:") && len(seen.Names) > 0 {
+						t.Errorf("begun, and not ended: %v", seen.Names)
+					}
+					p.WantIdle(t)
+				})
+			}
+		})
 	}
 }
 
@@ -220,6 +225,7 @@ func TestAStreamWaitsForItsBudget(t *testing.T) {
 
 // TestADrawnStreamSurvivesAKill: what was drawn for what a client has received is charged after kill -9.
 func TestADrawnStreamSurvivesAKill(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{Text: words(9000), Pause: fakeopenai.Forever(), PauseAt: 7000})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"20000 tokens in total"}})
@@ -248,8 +254,12 @@ func TestADrawnStreamSurvivesAKill(t *testing.T) {
 // TestParallelStreamsNeverReceiveMoreThanTheBudget: however many draw at once, what they get and what they asked is never worth
 // more than it, and no less than nearly all of it.
 func TestParallelStreamsNeverReceiveMoreThanTheBudget(t *testing.T) {
-	const streams, most = 100, 60_000
-	for _, limit := range []string{"60000 tokens in total", "60000 tokens each month", "60000 tokens in any hour", "10 tokens per day, burst 60000"} {
+	streams, most := 100, int64(60_000)
+	if harness.Race { // slower
+		streams, most = 50, 30_000
+	}
+	for _, limit := range []string{"%d tokens in total", "%d tokens each month", "%d tokens in any hour", "10 tokens per day, burst %d"} {
+		limit = fmt.Sprintf(limit, most)
 		t.Run(limit, func(t *testing.T) {
 			up := fakeopenai.New(t)
 			up.Always(model, fakeopenai.Answer{Text: words(3000)})

@@ -186,6 +186,7 @@ func (c ending) check(t *testing.T) {
 
 // A reset discards what the receiver has not read yet, so the break waits until the client has seen the text.
 func TestResetMidStreamChargesWhatWasStreamed(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	reset := make(chan struct{})
 	up.Always(model, fakeopenai.Answer{Text: words(40), Pause: reset, PauseAt: 11, Fault: fakeopenai.Reset, After: 11})
@@ -204,6 +205,7 @@ func TestResetMidStreamChargesWhatWasStreamed(t *testing.T) {
 }
 
 func TestNeverConnectedCostsNothing(t *testing.T) {
+	t.Parallel()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -278,6 +280,7 @@ func TestClientLeaves(t *testing.T) {
 
 // Leaving in a loop is no way around the budget: each call pays for its prompt and for what was streamed.
 func TestLeavingInALoopIsCharged(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{Text: words(40), Pause: fakeopenai.Forever(), PauseAt: 31})
 	each := up.PromptTokens(ask()) + 30
@@ -303,6 +306,7 @@ func TestLeavingInALoopIsCharged(t *testing.T) {
 
 // A charge above the reservation is debt: it is never forgiven.
 func TestOverrunIsDebt(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{Usage: []string{`{"prompt_tokens":10,"completion_tokens":3000,"total_tokens":3010}`}})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000 tokens per second, burst 1000"}})

@@ -11,6 +11,7 @@ import (
 
 // What could be read in two ways is read in none: the upstream sees nothing of it, and nothing is charged.
 func TestAmbiguousRequestsAreRefused(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000 tokens in total"}})
 	const messages = `"messages":[{"role":"user","content":"hi"}]`
@@ -73,6 +74,7 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 
 // null is the same as absent, and goes up as one of the two.
 func TestNullIsAbsent(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"100000 tokens in total"}})
 	p.Chat(t, harness.Alice, ask(`"n": null`, `"max_tokens": null`, `"stream": null`, `"stream_options": null`, `"tools": null`)).WantOK(t)
@@ -83,6 +85,7 @@ func TestNullIsAbsent(t *testing.T) {
 
 // Every way of asking for more is reserved for: the upstream is never asked for more than the call reserved.
 func TestEverythingAskedForIsReserved(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000000 tokens in total"}})
 	long := strings.TrimSpace(strings.Repeat("lorem ipsum dolor ", 500)) // 1,500 words or more
@@ -121,6 +124,7 @@ func TestEverythingAskedForIsReserved(t *testing.T) {
 
 // One exact path and method for each route: no other spelling reaches the upstream, and nothing is passed on unmetered.
 func TestOnlyListedPathsExist(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000 tokens in total"}, More: "state: refused\n"})
 	for _, c := range []struct{ method, path string }{

@@ -11,6 +11,7 @@ import (
 
 // An extra comes and goes with the file: what was consumed stays, and the limit's series is one and the same.
 func TestExtraByReload(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{SpendAll: true})
 	config := harness.Config{Upstream: up.URL, Limits: []string{"130 tokens each month", "9 requests in total"}}

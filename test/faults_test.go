@@ -52,15 +52,12 @@ func TestUpstreamSendsRubbish(t *testing.T) {
 
 // An endless line passes through in bounded memory.
 func TestFlood(t *testing.T) {
-	size, most := int64(256<<20), int64(64<<20)
-	if harness.Race { // slower, and with shadow memory
-		size, most = 96<<20, 192<<20
-	}
+	const size, most = 256 << 20, 64 << 20
 	for _, members := range []string{`"stream": true`, `"stream": true, "stream_options": {"include_usage": true}`, `"stream": false`} {
 		t.Run(members, func(t *testing.T) {
 			up := fakeopenai.New(t)
 			up.Next(model, fakeopenai.Answer{}, fakeopenai.Answer{Flood: size})
-			p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"100000000 tokens in total"}})
+			p := harness.StartPlain(t, harness.Config{Upstream: up.URL, Limits: []string{"100000000 tokens in total"}}.YAML())
 			p.Chat(t, harness.Alice, ask(`"max_tokens": 10`)).WantOK(t) // loads what is loaded once
 			before := p.PeakRSS(t)
 			resp := p.Open(t.Context(), t, harness.Alice, ask(members, `"max_tokens": 10`))
@@ -81,7 +78,7 @@ func TestBackPressure(t *testing.T) {
 	const size = 512 << 20
 	up := fakeopenai.New(t)
 	up.Next(model, fakeopenai.Answer{}, fakeopenai.Answer{Flood: size})
-	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"100000000 tokens in total"}})
+	p := harness.StartPlain(t, harness.Config{Upstream: up.URL, Limits: []string{"100000000 tokens in total"}}.YAML())
 	p.Chat(t, harness.Alice, ask(`"max_tokens": 10`)).WantOK(t) // loads what is loaded once
 	before := p.PeakRSS(t)
 	ctx, leave := context.WithCancel(t.Context())

@@ -14,6 +14,7 @@ import (
 
 // What goes upstream is built from a list of what may, so whatever else a client sends stays behind.
 func TestRequestHeaders(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000 tokens in total"}})
 
@@ -51,6 +52,7 @@ func TestRequestHeaders(t *testing.T) {
 
 // The upstream's limits, account and cookies are the shared account's; the caller gets its own limits instead.
 func TestAnswerHeaders(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{Text: words(5), SpendAll: true, Header: http.Header{
 		"X-Openai-Proxy-Wasm": {"v0.1"}, "X-Debug-Account": {"shared"}, "Www-Authenticate": {"Basic"}, "Retry-After": {"3"},
@@ -90,6 +92,7 @@ func TestAnswerHeaders(t *testing.T) {
 
 // A caller without token limits is not told about limits it does not have, nor is a stranger.
 func TestNoLimitHeadersWithoutLimits(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: up.URL})
 	for name, got := range map[string]harness.Response{
@@ -111,6 +114,7 @@ func TestNoLimitHeadersWithoutLimits(t *testing.T) {
 
 // What the upstream says about its errors reaches the caller: the status, the words and when to come back.
 func TestUpstreamErrorPassesThrough(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	body := fakeopenai.ErrorBody("The engine is currently overloaded.", "tokens", "rate_limit_exceeded")
 	up.Always(model, fakeopenai.Answer{Status: 429, Body: body, Header: http.Header{"Retry-After": {"7"}, "Retry-After-Ms": {"6500"}, "X-Should-Retry": {"true"}}})

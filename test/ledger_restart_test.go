@@ -123,6 +123,7 @@ func TestTermWritesEverything(t *testing.T) {
 
 // A ledger has one writer: a second program says who has it, and touches nothing. Readers come and go.
 func TestSecondWriterIsTurnedAway(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	path := filepath.Join(t.TempDir(), "usage.db")
 	config := withLedger(up, path, "1m tokens in total")

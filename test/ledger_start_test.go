@@ -101,6 +101,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 
 // The same with a Postgres that is started later than the program.
 func TestStartBeforePostgres(t *testing.T) {
+	t.Parallel()
 	pg, ok := harness.StartPostgres(t)
 	if !ok {
 		return

@@ -14,6 +14,7 @@ import (
 
 // SIGTERM lets running streams end, takes no new calls, and ends with status 0.
 func TestTermDrains(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	release := make(chan struct{})
 	up.Always(model, fakeopenai.Answer{Text: words(20), Pause: release, PauseAt: 5})
@@ -54,6 +55,7 @@ func TestTermDrains(t *testing.T) {
 // From SIGTERM on, answers close their connections: clients that keep theirs open go elsewhere before the listener closes, and
 // no call of theirs is on its way when it does.
 func TestDrainSendsClientsElsewhere(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: up.URL, More: "timeouts: { shutdown_delay: 1s }\n"})
 	ask := func(members string) *http.Response {
@@ -76,6 +78,7 @@ func TestDrainSendsClientsElsewhere(t *testing.T) {
 
 // A stream that does not end is broken off when the drain time is over; the exit is still an orderly one.
 func TestDrainIsBounded(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{Text: words(20), Pause: fakeopenai.Forever(), PauseAt: 5})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000 tokens in total"}, More: "timeouts: { drain: 300ms }\n"})
@@ -90,6 +93,7 @@ func TestDrainIsBounded(t *testing.T) {
 
 // Reloading changes limits and keeps what was consumed; a bad file changes nothing.
 func TestReload(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{SpendAll: true})
 	config := harness.Config{Upstream: up.URL, Limits: []string{"300 tokens in total"}}
@@ -130,6 +134,7 @@ func reload(t *testing.T, p *harness.Program, yaml string, done func() bool) {
 
 // A file that cannot be used stops the start, with the place of the mistake.
 func TestBadConfigStopsTheStart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "bad.yaml")
 	yaml := harness.Config{Upstream: "http://127.0.0.1:1/v1", Limits: []string{"200k tpm"}}.YAML()

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +21,8 @@ import (
 var long = flag.Bool("long", false, "run load tests at full size")
 
 func TestMain(m *testing.M) {
+	// Tests that run beside others mostly wait: for programs that start and end, and for what programs wait for themselves.
+	flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
 	flag.Parse()
 	os.Exit(harness.Main(m))
 }

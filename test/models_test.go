@@ -15,6 +15,7 @@ import (
 
 // A key sees the models it may use, as the upstream lists them, and can use the models it sees.
 func TestModels(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Models("gpt-4o", "gpt-4o-mini", "gpt-5-mini", "whisper-1")
 	p := harness.Start(t, harness.Config{Upstream: up.URL, AliceExtra: "models: [\"gpt-4*\"]"})

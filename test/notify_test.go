@@ -149,6 +149,7 @@ func TestPeopleAreToldOnce(t *testing.T) {
 
 // A receiver that is down is tried until it is up, and then told once. Meanwhile its address shows nowhere.
 func TestPeopleAreToldWhenTheReceiverIsUpAgain(t *testing.T) {
+	t.Parallel()
 	up, c := fakeopenai.New(t), newChannel(t)
 	up.Always(model, hundred)
 	c.status.Store(http.StatusInternalServerError)
@@ -175,6 +176,7 @@ func TestPeopleAreToldWhenTheReceiverIsUpAgain(t *testing.T) {
 
 // A receiver that hangs holds up no call, and not the end of the program.
 func TestASlowReceiverHoldsUpNobody(t *testing.T) {
+	t.Parallel()
 	up, c := fakeopenai.New(t), newChannel(t)
 	up.Always(model, hundred)
 	release := make(chan struct{})
@@ -206,6 +208,7 @@ func TestASlowReceiverHoldsUpNobody(t *testing.T) {
 
 // The webhook can be added, and replaced, while the program runs.
 func TestAWebhookIsAddedByAReload(t *testing.T) {
+	t.Parallel()
 	up, c := fakeopenai.New(t), newChannel(t)
 	up.Always(model, hundred)
 	config := harness.Config{Upstream: up.URL, Limits: []string{"1000 tokens in total"}}
@@ -224,6 +227,7 @@ func TestAWebhookIsAddedByAReload(t *testing.T) {
 
 // tokenfare notify -test posts one message, or says why it could not.
 func TestTheWebhookCanBeTried(t *testing.T) {
+	t.Parallel()
 	c := newChannel(t)
 	yaml, env := tellingChannel(c, harness.Config{Upstream: "http://127.0.0.1:1/v1", Limits: []string{"1000 tokens in total"}})
 	dir := t.TempDir()

@@ -183,6 +183,7 @@ func TestRefusals(t *testing.T) {
 
 // All budgets of a key and its groups, or none: what one of them refuses takes nothing from the others.
 func TestAllBudgetsOrNone(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{SpendAll: true})
 	each := up.PromptTokens(ask()) + 100
@@ -211,6 +212,7 @@ func TestAllBudgetsOrNone(t *testing.T) {
 
 // A limit "on" some models counts those models only, and "observe only" refuses nobody.
 func TestScopeAndObservation(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always("", fakeopenai.Answer{SpendAll: true})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"150 tokens in total on gpt-4o", "10 tokens in total, observe only"}})

@@ -15,6 +15,7 @@ import (
 // A change is noticed without a signal; a file that was refused is watched, too, in all its parts, so mending any of them is
 // enough; and what is refused changes nothing, not even in part.
 func TestReloadByContent(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	dir := t.TempDir()
 	part := filepath.Join(dir, "part.yaml")
@@ -44,6 +45,7 @@ func TestReloadByContent(t *testing.T) {
 
 // SIGHUP asks for a reload; it never ends the program, not even while it drains.
 func TestHangupDuringTheDrain(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	release := make(chan struct{})
 	up.Always(model, fakeopenai.Answer{Text: words(20), Pause: release, PauseAt: 5})

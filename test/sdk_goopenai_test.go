@@ -33,6 +33,7 @@ func goOpenAIRequest() openai.ChatCompletionRequest {
 }
 
 func TestGoOpenAIPlain(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{Text: []string{"Over the lazy dog."}})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"100k tokens in total"}})
@@ -63,6 +64,7 @@ func TestGoOpenAIPlain(t *testing.T) {
 
 // Most callers read Choices[0] of every chunk: a usage chunk that they did not ask for makes them panic.
 func TestGoOpenAIStreamWithoutUsage(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{Text: words(20)})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"100k tokens in total"}})
@@ -99,6 +101,7 @@ func TestGoOpenAIStreamWithoutUsage(t *testing.T) {
 }
 
 func TestGoOpenAIStreamWithUsage(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"100k tokens in total"}})
 
@@ -131,6 +134,7 @@ func TestGoOpenAIStreamWithUsage(t *testing.T) {
 }
 
 func TestGoOpenAITools(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Next(model, fakeopenai.Answer{Tools: []fakeopenai.ToolCall{{ID: "call_1", Name: "jump", Arguments: `{"over":"dog"}`}}})
 	up.Next(model, fakeopenai.Answer{Text: []string{"Done."}})
@@ -186,6 +190,7 @@ func TestGoOpenAIAbortMidStream(t *testing.T) {
 
 // go-openai never retries: every refusal reaches the caller as an *APIError at once.
 func TestGoOpenAIErrors(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"10 tokens per hour, burst 150"}})
 
@@ -255,6 +260,7 @@ func TestGoOpenAIErrors(t *testing.T) {
 
 // A budget error belongs before the first byte: a stream is refused with a status, too.
 func TestGoOpenAIStreamRefused(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{SpendAll: true})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"150 tokens in total"}})

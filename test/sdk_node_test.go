@@ -88,6 +88,7 @@ func node(t *testing.T, p *harness.Program, key, scenario, model string) nodeSee
 }
 
 func nodePlain(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{Text: words(7)})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"100k tokens in total"}})
@@ -101,6 +102,7 @@ func nodePlain(t *testing.T) {
 }
 
 func nodeStream(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{Text: words(20)})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"100k tokens in total"}})
@@ -116,6 +118,7 @@ func nodeStream(t *testing.T) {
 }
 
 func nodeTools(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Next(model, fakeopenai.Answer{Tools: []fakeopenai.ToolCall{{ID: "call_1", Name: "jump", Arguments: `{"over":"dog"}`}}}, fakeopenai.Answer{Text: []string{"Done."}})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"100k tokens in total"}})
@@ -138,6 +141,7 @@ func nodeAbort(t *testing.T) {
 }
 
 func nodeErrors(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{SpendAll: true})
 	up.Always("gpt-4o", fakeopenai.Answer{Status: 400, Body: fakeopenai.ErrorBody("Invalid value.", "invalid_request_error", "invalid_value")})
@@ -155,6 +159,7 @@ func nodeErrors(t *testing.T) {
 		{"a wait of more than a minute", harness.Alice, model, "130 tokens in any hour", 1, "RateLimitError", "rate_limit_exceeded", []int{429}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{c.limit}})
 			for range c.before {
 				p.Chat(t, harness.Alice, ask(`"max_tokens": 100`)).WantOK(t)
@@ -171,6 +176,7 @@ func nodeErrors(t *testing.T) {
 }
 
 func nodeRetry(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{SpendAll: true})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"130 tokens in any 4 seconds"}})
@@ -186,6 +192,7 @@ func nodeRetry(t *testing.T) {
 }
 
 func nodeModels(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: up.URL, AliceExtra: "models: [gpt-4o]"})
 	if seen := node(t, p, harness.Alice, "models", model); !cmp.Equal([]string{"gpt-4o"}, seen.Names) {
@@ -194,6 +201,7 @@ func nodeModels(t *testing.T) {
 }
 
 func nodeUsage(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{SpendAll: true})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000 tokens in total", "$5 each month"}})

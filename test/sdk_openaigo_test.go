@@ -68,6 +68,7 @@ func openaiGoParams() openai.ChatCompletionNewParams {
 }
 
 func TestOpenAIGoPlain(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{Text: []string{"Over the lazy dog."}})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"100k tokens in total"}})
@@ -126,6 +127,7 @@ func TestOpenAIGoStream(t *testing.T) {
 }
 
 func TestOpenAIGoStreamedTools(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{Tools: []fakeopenai.ToolCall{
 		{ID: "call_1", Name: "jump", Arguments: `{"over":"dog"}`}, {ID: "call_2", Name: "run", Arguments: `{"to":"wood"}`},
@@ -175,6 +177,7 @@ func TestOpenAIGoAbortMidStream(t *testing.T) {
 
 // The wait that a refusal names is the time at which this very request fits: openai-go obeys it and succeeds.
 func TestOpenAIGoRetriesOnceAfterTheWait(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{SpendAll: true})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"15 tokens per second, burst 160"}})
@@ -206,6 +209,7 @@ func TestOpenAIGoRetriesOnceAfterTheWait(t *testing.T) {
 }
 
 func TestOpenAIGoDoesNotRetryInVain(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{SpendAll: true})
 
@@ -248,6 +252,7 @@ func TestOpenAIGoDoesNotRetryInVain(t *testing.T) {
 }
 
 func TestOpenAIGoErrors(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"100k tokens in total"}})
 	for _, c := range []struct {

@@ -15,6 +15,7 @@ import (
 
 // No key, prompt or completion reaches a log line, a metric or an error, on good days and bad ones.
 func TestSecretsStayIn(t *testing.T) {
+	t.Parallel()
 	const prompt, completion = "the-secret-prompt", "the-secret-completion"
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"400 tokens in total"}, More: "timeouts: { headers: 500ms, idle: 500ms }\n"})
@@ -70,6 +71,7 @@ func TestSecretsStayIn(t *testing.T) {
 
 // Unknown keys leave no trace that grows: no series, and the body is not even read.
 func TestStrangersLeaveNoTrace(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000 tokens in total"}})
 	p.Chat(t, "tf-warm-up", ask())

@@ -41,6 +41,7 @@ func notFound(t *testing.T, what string, err error) {
 // TestAnUnmodifiedClientKeepsState: responses that go on, plain and streamed, conversations, files and stored completions, as if
 // there were no proxy; another key finds nothing of it, and a restart changes nothing.
 func TestAnUnmodifiedClientKeepsState(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	stored := up.Store()
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1m tokens in total"}})
@@ -140,6 +141,7 @@ func TestAnUnmodifiedClientKeepsState(t *testing.T) {
 
 // TestStateRefused: the same client is told what to do instead.
 func TestStateRefused(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Store()
 	p := harness.Start(t, harness.Config{Upstream: up.URL, More: "state: refused\n"})

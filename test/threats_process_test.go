@@ -95,17 +95,13 @@ func TestThreatOpenFiles(t *testing.T) {
 
 // With as many bodies at one time as may be, a process that is to stay small does, and each caller has an answer.
 func TestThreatMemoryLimit(t *testing.T) {
-	const buffered, each = 6 << 20, 256 << 10
-	most := int64(192 << 20)
-	if harness.Race {
-		most = 900 << 20
-	}
+	const buffered, each, most = 6 << 20, 256 << 10, 192 << 20
 	up := fakeopenai.New(t)
 	config := harness.Config{
 		Upstream: up.URL, Limits: []string{"1000000000 tokens in total"}, BobLimits: []string{"1000000000 tokens in total"},
 		Models: "  \"gpt-*\": { upstream: fake, context_tokens: 10000000 }\n", More: "max_body: 1MiB\nmax_buffered: 6MiB\n",
 	}
-	p := harness.StartYAML(t, config.YAML(), "GOMEMLIMIT=80MiB")
+	p := harness.StartPlain(t, config.YAML(), "GOMEMLIMIT=80MiB")
 	body := `{"model":"gpt-4o-mini","max_tokens":5,"messages":[{"role":"user","content":"` + strings.Repeat("word ", each/5) + `"}]}`
 	var served, busy atomic.Int64
 	var wait sync.WaitGroup
@@ -181,6 +177,7 @@ func TestThreatSlowSenders(t *testing.T) {
 
 // What operators look at is on a listener of its own, that nothing but a token opens where anything can be changed.
 func TestThreatAdminSurface(t *testing.T) {
+	t.Parallel()
 	const token = "admin-secret-token-123"
 	up := fakeopenai.New(t)
 	for _, guarded := range []bool{false, true} {

@@ -21,6 +21,7 @@ const completion = `{"choices":[{"index":0,"message":{"role":"assistant","conten
 
 // TestEnvironmentProxy: an upstream behind a corporate proxy is reached through it, by the variables that every program obeys.
 func TestEnvironmentProxy(t *testing.T) {
+	t.Parallel()
 	asked := make(chan string, 1)
 	corporate := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked <- r.Method + " " + r.RequestURI
@@ -37,6 +38,7 @@ func TestEnvironmentProxy(t *testing.T) {
 
 // TestUpstreamCA: an upstream with a certificate of one's own is trusted by ca_file and not without it.
 func TestUpstreamCA(t *testing.T) {
+	t.Parallel()
 	up := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, completion) }))
 	defer up.Close()
 	file := filepath.Join(t.TempDir(), "ca.pem")
@@ -56,6 +58,7 @@ func TestUpstreamCA(t *testing.T) {
 
 // TestTLS: the proxy speaks https with the operator's certificate.
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	donor := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
 	defer donor.Close()
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, completion) }))

@@ -39,6 +39,7 @@ func wantBudgets(t *testing.T, seen []budgetSeen, used int64) {
 
 // The client for Go has no method of its own for it, but a way to ask for any path below the base URL.
 func TestOpenAIGoUsage(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{SpendAll: true})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000 tokens in total", "$5 each month"}})
@@ -56,6 +57,7 @@ func TestOpenAIGoUsage(t *testing.T) {
 
 // What one asks is in the log by its path and never by more, and no key sees another's.
 func TestUsageInTheLog(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000 tokens in total"}, BobLimits: []string{"77 tokens in total"}})
 	got := p.Get(t, harness.Alice, "/v1/usage?key=sk-pasted-here").WantOK(t)

@@ -31,6 +31,7 @@ func azureVariants() []variant {
 
 // TestAzureLists: the model list is asked for with the same key and query.
 func TestAzureLists(t *testing.T) {
+	t.Parallel()
 	up := fakeopenai.New(t)
 	p := harness.Start(t, harness.Config{Upstream: strings.TrimSuffix(up.URL, "/v1") + "/openai/v1", UpstreamExtra: "auth: api-key, query: { api-version: preview }"})
 	p.Get(t, harness.Alice, "/v1/models").WantOK(t)

@@ -65,7 +65,9 @@ func startNginx(dir, upstream string) (*process, error) {
 		return nil, err
 	}
 	go p.wait()
-	for began := time.Now(); time.Since(began) < patience; time.Sleep(20 * time.Millisecond) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for began := time.Now(); time.Since(began) < patience; <-tick.C {
 		c, err := net.Dial("tcp", addr)
 		if err != nil {
 			continue
