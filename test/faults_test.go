@@ -15,6 +15,7 @@ import (
 
 // Whatever the upstream sends, the proxy neither hangs nor dies, gives every reservation back, and serves the next call.
 func TestUpstreamSendsRubbish(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		wire string
