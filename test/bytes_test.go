@@ -164,6 +164,7 @@ func TestUsageNever(t *testing.T) {
 
 // What comes down is what the upstream sent, but for the one event that the caller did not ask for.
 func TestAnswerBytes(t *testing.T) {
+	t.Parallel()
 	quiet, asked := `"stream": true`, `"stream": true, "stream_options": {"include_usage": true}`
 	eventStream := http.Header{"Content-Type": {"text/event-stream"}}
 	comments := ": keepalive\n\nevent: odd\nid: 7\nretry: 10\ndata: {\"choices\":[],\"x\":1}\n\ndata:no blank\n\n: last\n\ndata: [DONE]\n\n"

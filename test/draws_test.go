@@ -164,6 +164,7 @@ func TestOpenAIGoResponseEndedByTheBudget(t *testing.T) {
 // TestNodeResponsesEndedByTheBudget: what a client holds in the end is what it was sent, be it text, reasoning or a function's arguments.
 // TOKENFARE_TEST=all only: it needs npm's packages.
 func TestNodeResponsesEndedByTheBudget(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("TOKENFARE_TEST") != "all" {
 		t.Log("not run: set TOKENFARE_TEST=all after npm ci in test/node, as test/all.sh does")
 		return

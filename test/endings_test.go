@@ -52,6 +52,7 @@ func exactly(n int64) func(costs) int64       { return func(costs) int64 { retur
 func promptAnd(words int64) func(costs) int64 { return func(c costs) int64 { return c.prompt + words } }
 
 func TestEndings(t *testing.T) {
+	t.Parallel()
 	stream, counted := []string{`"stream": true`}, []string{`"stream": true`, `"stream_options": {"include_usage": true}`}
 	text := words(40)
 	usage := func(prompt, completion, total int64) string {

@@ -93,6 +93,7 @@ func sdkSecret(key string) string { return "tf-sdk secret of " + key }
 
 // TestSDKs: the clients that people use notice nothing of the proxy but the budget.
 func TestSDKs(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("TOKENFARE_TEST") != "all" && !*sdkAll {
 		t.Log("not run: set TOKENFARE_TEST=all after npm ci in test/node, as test/all.sh does")
 		return

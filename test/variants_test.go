@@ -58,6 +58,7 @@ func withoutUsage(sent string) string {
 }
 
 func TestUpstreamVariants(t *testing.T) {
+	t.Parallel()
 	for _, v := range allVariants() {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
