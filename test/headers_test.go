@@ -117,12 +117,18 @@ func TestUpstreamErrorPassesThrough(t *testing.T) {
 	t.Parallel()
 	up := fakeopenai.New(t)
 	body := fakeopenai.ErrorBody("The engine is currently overloaded.", "tokens", "rate_limit_exceeded")
-	up.Always(model, fakeopenai.Answer{Status: 429, Body: body, Header: http.Header{"Retry-After": {"7"}, "Retry-After-Ms": {"6500"}, "X-Should-Retry": {"true"}}})
+	waits := http.Header{"Retry-After": {"7"}, "Retry-After-Ms": {"6500"}, "X-Should-Retry": {"true"}}
+	up.Next(model, fakeopenai.Answer{Status: 503, Body: body, Header: waits}, fakeopenai.Answer{Status: 429, Body: body, Header: waits})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000 tokens in total"}})
 	got := p.Chat(t, harness.Alice, ask(`"max_tokens": 10`))
-	got.WantError(t, http.StatusTooManyRequests)
+	got.WantError(t, http.StatusServiceUnavailable)
 	if got.Body != body {
 		t.Errorf("body %q, want the upstream's", got.Body)
+	}
+	got = p.Chat(t, harness.Alice, ask(`"max_tokens": 10`))
+	refused := got.WantError(t, http.StatusTooManyRequests)
+	if refused.Type != "tokens" || refused.Code == nil || *refused.Code != "rate_limit_exceeded" || !strings.HasSuffix(refused.Message, "The provider says: The engine is currently overloaded.") {
+		t.Errorf("it says %+v", refused) // whose account is short, and the upstream's own words
 	}
 	if got.Header.Get("Retry-After") != "7" || got.Header.Get("Retry-After-Ms") != "6500" {
 		t.Errorf("the upstream's Retry-After is lost: %v", got.Header)

@@ -210,7 +210,7 @@ func (a *Answer) Report() Report {
 	r := &Report{SawOutput: a.text.seen, Unseen: a.scan.is.makes != words, Complete: a.Complete()}
 	if a.gzip != nil {
 		a.gzip.stop()
-		r.Unseen = r.Unseen || a.gzip.err != nil
+		r.Unseen = r.Unseen || a.gzip.err != nil && !r.Complete // else the end of the copy was not waited for
 	}
 	a.endEvent() // an answer may end without the empty line, and a JSON value is like one event
 	r.Model = string(a.scan.served)

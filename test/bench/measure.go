@@ -85,7 +85,7 @@ func start(ctx context.Context, s settings, dir string, progress io.Writer) (_ [
 	again := newTarget("mock again", mock)
 	targets := []*target{direct, floor, product, again}
 	if plain != nil {
-		targets = []*target{direct, newTarget("nginx", plain), floor, product, again}
+		targets = []*target{direct, floor, newTarget("nginx", plain), product, again}
 	}
 	for _, t := range targets[1:] {
 		t.numbers = direct.numbers
