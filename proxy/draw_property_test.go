@@ -70,12 +70,16 @@ type watchedWriter struct {
 	http.ResponseWriter
 	v    *virtual
 	text strings.Builder
+	rest string // of an event that has not left whole
 }
 
 func (w *watchedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *watchedWriter) Write(p []byte) (int, error) {
-	for _, piece := range strings.Split(string(p), `"content":"`)[1:] {
+	whole := w.rest + string(p)
+	end := strings.LastIndexByte(whole, '\n') + 1
+	whole, w.rest = whole[:end], whole[end:] // half a word may be more tokens than all of it
+	for _, piece := range strings.Split(whole, `"content":"`)[1:] {
 		text, _, _ := strings.Cut(piece, `"`)
 		w.text.WriteString(text)
 	}
