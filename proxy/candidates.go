@@ -79,7 +79,7 @@ func (x *exchange) admitAt(ctx context.Context, request *wire.Request) error {
 		return err
 	}
 	if err := x.reserve(ctx, request.Cost.HasMaxOutput || x.endpoint == wire.InputTokens); err != nil {
-		if x.server.policy.Load() == x.policy && len(request.Refs) == 0 && !x.refusedByUpstream() { // what is stored may grow, and another upstream may take it
+		if x.server.policy.Load() == x.policy && len(request.Refs) == 0 && (len(x.routes) == 0 || !x.refusedByUpstream()) { // what is stored may grow, and another upstream may take it
 			x.server.memo.remember(x, request.Body())
 		}
 		return err

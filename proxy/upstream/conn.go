@@ -27,7 +27,6 @@ type conn struct {
 	net.Conn
 	r     *bufio.Reader
 	room  int64 // how many bytes may still be read
-	wrote int64 // bytes of the call that runs
 	sent  bool  // all of its request was written
 	used  bool  // it had a call before that one
 	since time.Time
@@ -109,7 +108,7 @@ var heads = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }
 
 // send writes a request.
 func (c *conn) send(r *http.Request) error {
-	c.wrote, c.sent = 0, false
+	c.sent = false
 	buffer := heads.Get().(*[]byte)
 	defer heads.Put(buffer)
 	b := appendHead((*buffer)[:0], r)
@@ -122,12 +121,10 @@ func (c *conn) send(r *http.Request) error {
 		}
 	}
 	*buffer = b
-	n, err := c.Write(b)
-	c.wrote += int64(n)
+	_, err := c.Write(b)
 	if err == nil && r.Body != nil && !small {
 		var n int64
 		n, err = io.Copy(c.Conn, r.Body)
-		c.wrote += n
 		if err == nil && n != r.ContentLength {
 			err = errors.New("a request's body is not as long as was said")
 		}
