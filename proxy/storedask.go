@@ -116,7 +116,7 @@ func (c *stored) relay(resp *http.Response, made *wire.Made, then func() ledger.
 		switch {
 		case errors.Is(err, io.EOF):
 			if then != nil && resp.StatusCode < 300 {
-				if err := then().Wait(c.r.Context()); err != nil {
+				if err := then().Stored(c.r.Context()); err != nil {
 					if began {
 						panic(http.ErrAbortHandler)
 					}

@@ -29,7 +29,14 @@ func openBooks(ctx context.Context, c LedgerConfig, log *slog.Logger) (*books, e
 	if err != nil {
 		return nil, err
 	}
-	w, crashed, err := ledger.Open(ctx, store, ledger.Options{Serve: c.Serve, Keep: c.Keep, RollIdle: c.rollIdle(), Log: log})
+	journal, err := c.journal(ctx, store)
+	if err != nil {
+		store.Close()
+		return nil, err
+	}
+	w, crashed, err := ledger.Open(ctx, store, ledger.Options{
+		Serve: c.Serve, Keep: c.Keep, RollIdle: c.rollIdle(), Late: c.late(), Journal: journal, Log: log,
+	})
 	if err != nil {
 		store.Close()
 		return nil, err

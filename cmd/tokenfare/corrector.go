@@ -103,7 +103,7 @@ func (c *corrector) correct(ctx context.Context, asked corrections) (*corrected,
 			return nil, err
 		}
 		// What has ended is to be in the ledger: calls that seem to run would count in full.
-		if err := c.writer.Correct(nil).Wait(ctx); err != nil {
+		if err := c.writer.Correct(nil).Stored(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -118,13 +118,13 @@ func (c *corrector) correct(ctx context.Context, asked corrections) (*corrected,
 		// At once: rows that are queued will be in the ledger, unless this process ends, and its budgets with it.
 		err = budgets.Apply()
 	}
-	unsure := ticket.Wait(ctx)
+	unsure := ticket.Stored(ctx)
 	if unsure != nil {
 		// Others are to see these before they make more.
 		free := release
 		release = func() {}
 		go func() {
-			for ticket.Wait(context.WithoutCancel(ctx)) != nil {
+			for ticket.Stored(context.WithoutCancel(ctx)) != nil {
 			}
 			free()
 		}()

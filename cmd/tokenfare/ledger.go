@@ -23,6 +23,7 @@ type LedgerConfig struct {
 	URL   string        // sqlite:PATH; empty: nothing is kept
 	Serve bool          // on_failure: serve
 	Keep  time.Duration // for how long there are rows; sums are kept for ever
+	Sync  time.Duration // for how long rows may be on their way to the disk while their answers leave; syncAlways: answers wait for it
 }
 
 // defaultLedger is the file in which a ledger is kept if the configuration says nothing else: beside the configuration.
@@ -46,6 +47,7 @@ func (c *Config) decodeLedger(d *decoder, n *yaml.Node) {
 		{"url_file", func(v *yaml.Node) { c.setLedger(d, v, d.secretFile(v, "ledger.url_file")) }},
 		{"on_failure", func(v *yaml.Node) { c.Ledger.Serve = d.choice(v, "ledger.on_failure", "refuse", "serve") == "serve" }},
 		{"keep", func(v *yaml.Node) { set(&c.Ledger.Keep, d.keep(v)) }},
+		{"sync", func(v *yaml.Node) { set(&c.Ledger.Sync, d.sync(v)) }},
 	})
 }
 
@@ -113,6 +115,9 @@ func (c *Config) ledgerDefaults(d *decoder) {
 	}
 	if c.Ledger.Keep == 0 {
 		c.Ledger.Keep = defaultKeep
+	}
+	if c.Ledger.Sync == 0 {
+		c.Ledger.Sync = defaultSync
 	}
 }
 

@@ -89,7 +89,7 @@ func (c *correction) alone(ctx context.Context, config *Config, figure revision,
 	b.run(ctx)
 	defer func() { err = errors.Join(err, b.close()) }()
 	// What a crash has left is queued; nothing that is queued later is durable before it.
-	if err := b.writer.Correct(nil).Wait(ctx); err != nil {
+	if err := b.writer.Correct(nil).Stored(ctx); err != nil {
 		return err
 	}
 	p, err := c.plan(ctx, b.store, config.zone, figure)

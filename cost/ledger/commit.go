@@ -63,45 +63,49 @@ func (w *Writer) Run(ctx context.Context) error {
 
 // commitNext commits what is queued; with the roll if it is time for one, though nothing else may be there.
 func (w *Writer) commitNext(ctx context.Context, roll bool) {
-	g := w.take()
-	roll = roll || time.Since(w.rolled) >= w.options.RollEvery
-	if g = w.prepare(g, roll); g != nil {
+	if g := w.take(roll); g != nil {
+		w.prepare(g, roll)
 		_ = w.persist(ctx, g) // ends with ctx: what is left is tried again by finish
 	}
 }
 
-// take closes the group that was being filled, and begins another.
-func (w *Writer) take() *group {
+// take closes the group that was being filled, and begins another. It returns nil, and the group goes on, if there is nothing to write:
+// refusals alone wait for rows, or for the time of a roll.
+func (w *Writer) take(roll bool) *group {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	g := w.next
+	if g.rows == 0 && !w.due(roll) && (len(g.refusals) == 0 || !roll) {
+		w.mu.Unlock()
+		return nil
+	}
 	g.upto = w.ids.reached() // rows get their Seq under the same lock
 	g.taken.Store(true)
-	w.next = newGroup()
+	w.next = newGroup(w.slot, g.queued.Number+1)
+	w.mu.Unlock()
 	return g
 }
 
-// prepare makes a batch of a group, or returns nil if there is nothing to write.
-func (w *Writer) prepare(g *group, roll bool) *group {
+// due reports whether the sums are to be written.
+func (w *Writer) due(roll bool) bool {
+	roll = roll || time.Since(w.rolled) >= w.options.RollEvery || len(w.roll.Hours)+len(w.roll.Slots) >= mostRolled
+	return roll && (!w.roll.empty() || w.options.RollIdle > 0 && time.Since(w.rolled) >= w.options.RollIdle)
+}
+
+// prepare makes a batch of a group.
+func (w *Writer) prepare(g *group, roll bool) {
+	g.batch = g.queued
 	b := &g.batch
 	w.match(b)
 	for _, c := range b.Corrections {
 		w.roll.correct(c)
 	}
 	b.Refusals = w.refusals(g)
-	due := roll || len(w.roll.Hours)+len(w.roll.Slots) >= mostRolled
-	if due && (!w.roll.empty() || w.options.RollIdle > 0 && time.Since(w.rolled) >= w.options.RollIdle) {
+	if w.due(roll) {
 		w.roll.Upto = g.upto
 		b.Rolled = w.roll
 		w.roll, w.rolled = newRoll(&w.names), time.Now()
 	}
-	if g.rows == 0 && b.Rolled == nil && (len(b.Refusals) == 0 || !roll) {
-		w.putBack(b.Refusals)
-		g.settle()
-		return nil
-	}
-	b.Slot, b.Number, b.Oldest = w.slot, w.number+1, w.open.oldest()
-	return g
+	b.Oldest = w.open.oldest()
 }
 
 // match finds the exchanges that rows are of. Those whose begin row was lost, or that have ended, are lost, too: what there is of
@@ -116,14 +120,28 @@ func (w *Writer) match(b *Batch) {
 		}
 		return begin == nil
 	}
-	b.Draws = slices.DeleteFunc(b.Draws, func(d *Draw) bool { return stray(w.open.begins[d.Exchange]) })
-	b.Ends = slices.DeleteFunc(b.Ends, func(e *End) bool {
+	b.Draws = without(b.Draws, func(d *Draw) bool { return stray(w.open.begins[d.Exchange]) })
+	b.Ends = without(b.Ends, func(e *End) bool {
 		begin := w.open.end(e.Exchange)
 		if begin != nil {
 			w.roll.end(begin, e)
 		}
 		return stray(begin)
 	})
+}
+
+// without is a list without some, another one if there are any: the journal may be reading it.
+func without[T any](list []T, drop func(T) bool) []T {
+	kept, shared := list, true
+	for i, v := range list {
+		switch dropped := drop(v); {
+		case dropped && shared:
+			kept, shared = slices.Clone(list[:i]), false
+		case !dropped && !shared:
+			kept = append(kept, v)
+		}
+	}
+	return kept
 }
 
 // refusals are those of a group. They are kept for ever, so names that callers make up are folded.
@@ -140,20 +158,6 @@ func (w *Writer) refusals(g *group) (list []Refusal) {
 	return list
 }
 
-// putBack counts refusals again that were taken out.
-func (w *Writer) putBack(refusals []Refusal) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, r := range refusals {
-		n := r.N
-		r.N = 0
-		if w.next.refusals == nil {
-			w.next.refusals = map[Refusal]int64{}
-		}
-		w.next.refusals[r] += n
-	}
-}
-
 // persist commits a group, however often it takes. It gives up when ctx ends; the group is then kept for finish.
 func (w *Writer) persist(ctx context.Context, g *group) error {
 	for wait := firstRetry; ; wait = min(2*wait, slowRetry) {
@@ -162,7 +166,6 @@ func (w *Writer) persist(ctx context.Context, g *group) error {
 		if err == nil {
 			w.stats.stuck.Store(0)
 			w.recovered()
-			w.number++
 			w.stats.commits.Add(1)
 			w.stats.rows.Add(int64(g.rows))
 			g.settle()
@@ -227,10 +230,11 @@ func (w *Writer) finish(ctx context.Context) error {
 		}
 	}
 	for err == nil {
-		g := w.prepare(w.take(), true)
+		g := w.take(true)
 		if g == nil {
-			return nil
+			return w.clear()
 		}
+		w.prepare(g, true)
 		if err = w.persist(ctx, g); err != nil {
 			rows += g.rows
 		}

@@ -71,7 +71,7 @@ func (w *Writer) Own(list []*Owned) Ticket {
 		o.bound()
 	}
 	return w.queue(len(list), func(g *group) {
-		g.batch.Owned = append(g.batch.Owned, list...)
+		g.queued.Owned = append(g.queued.Owned, list...)
 		g.rows += len(list) - 1
 	})
 }
@@ -82,7 +82,7 @@ func (w *Writer) Grow(list []*Growth) Ticket {
 		o.ID, o.Tokens = clean(o.ID), max(0, bounded(o.Tokens))
 	}
 	return w.queue(len(list), func(g *group) {
-		g.batch.Grown = append(g.batch.Grown, list...)
+		g.queued.Grown = append(g.queued.Grown, list...)
 		g.rows += len(list) - 1
 	})
 }

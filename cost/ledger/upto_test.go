@@ -19,10 +19,10 @@ func TestSumsSayNoMoreThanTheyHold(t *testing.T) {
 	}
 	first, second := begin(), begin()
 	w.End(&End{Exchange: first})
-	g := w.take()
+	g := w.take(true)
 	late := &End{Exchange: second}
 	w.End(late) // between the two steps of commitNext
-	if g = w.prepare(g, true); g.batch.Rolled == nil || g.batch.Rolled.Upto >= late.Seq {
+	if w.prepare(g, true); g.batch.Rolled == nil || g.batch.Rolled.Upto >= late.Seq {
 		t.Errorf("the sums reach to %v, and %v is not in them", g.batch.Rolled.Upto.Time(), late.Seq.Time())
 	}
 	if got := len(g.batch.Rolled.Hours); got != 1 {

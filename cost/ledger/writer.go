@@ -25,6 +25,7 @@ type Options struct {
 	RollEvery  time.Duration // how long the sums may be behind the rows; zero means a second
 	RollIdle   time.Duration // how often a writer that has nothing to write says that all of its rows are in the sums, so that readers need not look for them among those of others; zero means never
 	Keep       time.Duration // rows of exchanges that ended longer ago are dropped; zero means never
+	Journal    Journal       // what waits for the store is there, and nobody else need wait; nil: whoever waits for a row waits for the store
 	Log        *slog.Logger  // nil: nothing is logged
 }
 
@@ -39,11 +40,11 @@ type Writer struct {
 	mu   sync.Mutex
 	next *group // being filled; guarded by mu
 
-	wake  chan struct{} // holds one: somebody waits for something in next
-	later chan struct{} // holds one: there is something in next, and nobody waits for it
+	wake    chan struct{} // holds one: somebody waits for something in next
+	later   chan struct{} // holds one: there is something in next, and nobody waits for it
+	keeping chan struct{} // holds one while somebody uses the journal
 
 	// Belongs to Run.
-	number int64
 	open   *openSet
 	roll   *Roll
 	rolled time.Time
@@ -67,16 +68,23 @@ type failure struct {
 
 // group is the rows of one commit.
 type group struct {
-	batch    Batch
-	refusals map[Refusal]int64 // by all but their number
-	rows     int
-	upto     ID            // later rows have a larger Seq
-	taken    atomic.Bool   // it is no longer filled: Run has it
-	done     chan struct{} // closed when the group is durable
-	settled  atomic.Bool   // done is closed
+	queued   Batch             // guarded by the writer's mu, until the group is taken; never changed thereafter
+	refusals map[Refusal]int64 // by all but their number; likewise
+	rows     int               // likewise
+	upto     ID                // later rows have a larger Seq
+	batch    Batch             // what is committed of it; Run's
+	taken    atomic.Bool       // it is no longer filled: Run has it
+	done     chan struct{}     // closed when the group is durable
+	settled  atomic.Bool       // done is closed
+
+	kept   atomic.Int64 // so many of its rows are in the journal
+	mark   mark         // the same by table; belongs to whoever uses the journal, as does all below
+	unkept bool         // the journal takes no more of it
 }
 
-func newGroup() *group { return &group{done: make(chan struct{})} }
+func newGroup(slot int, number int64) *group {
+	return &group{queued: Batch{Slot: slot, Number: number}, done: make(chan struct{})}
+}
 
 // Open resumes a ledger where its last writer stopped. Exchanges that were never ended, for the processes that served them
 // are dead, are charged all they had reserved, and end when their process was last seen alive: their end rows go with the first
@@ -103,8 +111,8 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 	}
 	w = &Writer{
 		options: o, store: store, ids: NewIDs(past.Slot, last), slot: past.Slot,
-		next: newGroup(), wake: make(chan struct{}, 1), later: make(chan struct{}, 1), calls: make(chan func()),
-		number: past.Batch, open: newOpenSet(), rolled: time.Now(),
+		next: newGroup(past.Slot, past.Batch+1), wake: make(chan struct{}, 1), later: make(chan struct{}, 1), keeping: make(chan struct{}, 1),
+		calls: make(chan func()), open: newOpenSet(), rolled: time.Now(),
 	}
 	if ahead := w.ids.ahead(); ahead > mostAhead {
 		o.Log.Error("ledger dated ahead of the clock", "newest", past.Last.Time().UTC().Format(time.RFC3339), "ahead_s", int64(ahead/time.Second),
@@ -120,7 +128,7 @@ func Open(ctx context.Context, store Store, o Options) (w *Writer, crashed int, 
 	}
 	for i, e := range crashes {
 		w.open.add(&past.Unfinished[i].Begin)
-		w.queue(0, func(g *group) { g.batch.Ends = append(g.batch.Ends, e) })
+		w.queue(0, func(g *group) { g.queued.Ends = append(g.queued.Ends, e) })
 	}
 	if !w.roll.empty() {
 		w.rolled = time.Time{} // at once
@@ -157,13 +165,13 @@ func (w *Writer) Err() error {
 // ended: it is not recorded at all.
 func (w *Writer) Begin(b *Begin) Ticket {
 	b.bound()
-	return w.queue(2, func(g *group) { g.batch.Begins = append(g.batch.Begins, b) })
+	return w.queue(2, func(g *group) { g.queued.Begins = append(g.queued.Begins, b) })
 }
 
 // Draw queues a draw row. The row belongs to the writer from now on.
 func (w *Writer) Draw(d *Draw) Ticket {
 	d.bound()
-	return w.queue(0, func(g *group) { g.batch.Draws = append(g.batch.Draws, d) })
+	return w.queue(0, func(g *group) { g.queued.Draws = append(g.queued.Draws, d) })
 }
 
 // End queues the end row of an exchange that has begun, and gives it its Seq. Nobody need wait for it: until it is there, the begin row stands for the
@@ -172,7 +180,7 @@ func (w *Writer) End(e *End) Ticket {
 	e.bound()
 	return w.queue(0, func(g *group) {
 		e.Seq = w.ids.Next()
-		g.batch.Ends = append(g.batch.Ends, e)
+		g.queued.Ends = append(g.queued.Ends, e)
 	})
 }
 
@@ -186,7 +194,7 @@ func (w *Writer) Correct(list []*Correction) Ticket {
 			c.bound()
 			c.Seq = w.ids.Next()
 		}
-		g.batch.Corrections = append(g.batch.Corrections, list...)
+		g.queued.Corrections = append(g.queued.Corrections, list...)
 	})
 }
 
@@ -207,13 +215,13 @@ func (w *Writer) Refused(key, model, code string) {
 // Price records what a version of a price is.
 func (w *Writer) Price(card PriceCard) {
 	card.Version, card.Card = clean(card.Version), valid(card.Card)
-	w.queue(0, func(g *group) { g.batch.Prices = append(g.batch.Prices, card) })
+	w.queue(0, func(g *group) { g.queued.Prices = append(g.queued.Prices, card) })
 }
 
 // Notify records that somebody was told.
 func (w *Writer) Notify(n Notice) Ticket {
 	n.Budget, n.At = BudgetName(n.Budget), clean(n.At)
-	return w.queue(0, func(g *group) { g.batch.Notices = append(g.batch.Notices, n) })
+	return w.queue(0, func(g *group) { g.queued.Notices = append(g.queued.Notices, n) })
 }
 
 // queue puts something into the group that is being filled, to be written as soon as somebody waits for it, or with others a few
@@ -230,9 +238,10 @@ func (w *Writer) queue(mayBeLost int, put func(*group)) Ticket {
 	}
 	put(g)
 	g.rows++
+	row := int64(g.rows)
 	w.mu.Unlock()
 	rouse(w.later)
-	return Ticket{writer: w, group: g}
+	return Ticket{writer: w, group: g, row: row}
 }
 
 func rouse(run chan struct{}) {
@@ -240,49 +249,4 @@ func rouse(run chan struct{}) {
 	case run <- struct{}{}:
 	default: // it is awake already
 	}
-}
-
-// Ticket tells when a row is durable.
-type Ticket struct {
-	writer *Writer
-	group  *group // nil: the row was lost
-}
-
-// Lost reports that the row will never be recorded.
-func (t Ticket) Lost() bool { return t.group == nil }
-
-// Wait returns nil when the row is durable, or when its ledger serves without. Else it returns an error that matches
-// [ErrUnavailable] once the writer's patience has ended, or ctx's error. The row may become durable all the same.
-func (t Ticket) Wait(ctx context.Context) error {
-	if t.group == nil || t.group.settled.Load() {
-		return nil
-	}
-	if !t.group.taken.Load() {
-		rouse(t.writer.wake)
-	}
-	patience := time.NewTimer(t.writer.options.Patience)
-	defer patience.Stop()
-	var alarm chan struct{}
-	if t.writer.options.Serve {
-		alarm = *t.writer.alarm.Load()
-		if t.writer.failing.Load() != nil {
-			return nil
-		}
-	}
-	select {
-	case <-t.group.done:
-		return nil
-	case <-alarm:
-		return nil
-	case <-patience.C:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if t.writer.options.Serve {
-		return nil
-	}
-	if err := t.writer.Err(); err != nil {
-		return err
-	}
-	return fmt.Errorf("%w: it has not answered for %s", ErrUnavailable, t.writer.options.Patience)
 }

@@ -64,7 +64,11 @@ func open(ctx context.Context, path string, held *fileLock) (*sqlstore.Store, er
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), write.Close(), read.Close())
 	}
-	return sqlstore.New(dialect{path, held, file}, write, read), nil
+	store := sqlstore.New(dialect{path, held, file}, write, read)
+	if err := replay(ctx, store, path); err != nil {
+		return nil, errors.Join(fmt.Errorf("open ledger %s: %w", path, err), write.Close(), read.Close())
+	}
+	return store, nil
 }
 
 // follow returns the file that a name leads to, there or not: its lock and its log are beside the file, whatever it is called.
@@ -128,7 +132,7 @@ func ensure(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil // there is one, or what should be one
 	}
-	for _, left := range []string{"-wal", "-shm", "-journal"} {
+	for _, left := range []string{"-wal", "-shm", "-journal", "-tail0", "-tail1"} {
 		if _, err := os.Stat(path + left); err == nil {
 			return fmt.Errorf("open ledger %s: %w: the file is gone, but %s is there; restore both from a backup, or move that away to begin anew",
 				path, ledger.ErrCorrupt, filepath.Base(path)+left)

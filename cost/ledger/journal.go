@@ -1,0 +1,95 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Journal keeps rows that are on their way to the store where the end of this process, however sudden, cannot lose them. It is far
+// cheaper than a commit, since it does not wait for a disk: what the machine itself loses, the journal loses with it, and the commit
+// that follows within [Options.Late] is what outlasts that.
+//
+// Whoever opens the store next commits what the journal has and the store has not. One goroutine at a time uses it.
+type Journal interface {
+	// Keep adds rows to those of a batch, all of them or none, and returns once they outlast this process. What was kept of the batch
+	// before the last is in the store by then, and forgotten.
+	Keep(rows *Batch) error
+	// Clear forgets everything: all of it is in the store.
+	Clear() error
+}
+
+// mark says how much of a group is in the journal.
+type mark struct{ begins, draws, ends, corrections, prices, notices, owned, grown int }
+
+// since is what a batch has gained since a mark.
+func (b *Batch) since(m mark) *Batch {
+	return &Batch{
+		Slot: b.Slot, Number: b.Number,
+		Begins: b.Begins[m.begins:], Draws: b.Draws[m.draws:], Ends: b.Ends[m.ends:], Corrections: b.Corrections[m.corrections:],
+		Prices: b.Prices[m.prices:], Notices: b.Notices[m.notices:], Owned: b.Owned[m.owned:], Grown: b.Grown[m.grown:],
+	}
+}
+
+func (b *Batch) mark() mark {
+	return mark{
+		len(b.Begins), len(b.Draws), len(b.Ends), len(b.Corrections),
+		len(b.Prices), len(b.Notices), len(b.Owned), len(b.Grown),
+	}
+}
+
+// kept puts the row of a ticket into the journal, with all others that are queued, and reports whether it is there. Where one caller
+// does so for many, the others find theirs there when it is their turn. It waits for others as long as patience lasts; its own write waits for no
+// disk, but for the system, and cannot be given up.
+func (t Ticket) kept(ctx context.Context, patience <-chan time.Time) bool {
+	w, g := t.writer, t.group
+	if g.kept.Load() >= t.row {
+		return true
+	}
+	select {
+	case w.keeping <- struct{}{}:
+	default:
+		select {
+		case w.keeping <- struct{}{}:
+		case <-g.done:
+			return true
+		case <-ctx.Done():
+			return false
+		case <-patience:
+			return false
+		}
+	}
+	defer func() { <-w.keeping }()
+	if g.kept.Load() < t.row && !g.settled.Load() && !g.unkept {
+		w.keep(g)
+	}
+	return g.kept.Load() >= t.row
+}
+
+// keep puts what is queued in a group into the journal. After an error, those who wait for the group wait for the store.
+func (w *Writer) keep(g *group) {
+	w.mu.Lock()
+	rows, to, upto := g.queued.since(g.mark), g.queued.mark(), g.rows
+	w.mu.Unlock()
+	if err := w.options.Journal.Keep(rows); err != nil {
+		g.unkept = true
+		w.options.Log.Error("ledger journal", "error", err, "then", "answers wait for the ledger itself, as with sync: always")
+		return
+	}
+	g.mark = to
+	g.kept.Store(int64(upto))
+}
+
+// clear ends with an empty journal, for all rows are in the store.
+func (w *Writer) clear() error {
+	if w.options.Journal == nil {
+		return nil
+	}
+	select {
+	case w.keeping <- struct{}{}:
+		defer func() { <-w.keeping }()
+	case <-time.After(lastChances):
+		return fmt.Errorf("clear the ledger's journal: a write to it has hung for %s", lastChances)
+	}
+	return w.options.Journal.Clear()
+}

@@ -1,0 +1,189 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+)
+
+// names are what the two files are called besides the ledger's own name.
+var names = [2]string{"-tail0", "-tail1"}
+
+// Names are the journal's files of the ledger at path.
+func Names(path string) []string { return []string{path + names[0], path + names[1]} }
+
+// Sizes of a frame.
+const (
+	frameHead = 4 + 4 + 8 + 8 + 4
+	mostRows  = 1<<32 - 1
+	mostLeft  = 1 << 20 // of a file that is written anew: what an unusual batch took is given back
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Journal is a [ledger.Journal] of two files.
+type Journal struct {
+	path   string
+	ledger uint64
+	files  [2]file
+	frame  []byte // of the last call, to be used again
+}
+
+// file is one of the two.
+type file struct {
+	*os.File       // nil: not open yet
+	number   int64 // of the batch that is in it
+	size     int64 // of its frames
+}
+
+// New makes the journal of the ledger at path that has an identity. Its files are made when there is something to keep, for the owner
+// alone to read. Nobody else may keep a journal there: whoever opens the ledger to write has its lock.
+func New(path string, identity int64) *Journal {
+	return &Journal{path: path, ledger: uint64(identity)}
+}
+
+// Keep is that of [ledger.Journal]. After an error, the same rows can be kept again.
+func (j *Journal) Keep(b *ledger.Batch) error {
+	f := &j.files[b.Number&1]
+	switch newest := max(j.files[0].number, j.files[1].number); {
+	case f.File == nil:
+		// For those who may read the ledger: who spent what is nobody else's business.
+		opened, err := os.OpenFile(j.path+names[b.Number&1], os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+		if err != nil {
+			return fmt.Errorf("keep rows of the ledger: %w", err)
+		}
+		*f = file{File: opened, number: b.Number}
+	case b.Number < newest-1:
+		return fmt.Errorf("BUG: keep rows of batch %d of the ledger after those of batch %d", b.Number, newest)
+	case b.Number != f.number:
+		if f.size > mostLeft {
+			if err := f.Truncate(0); err != nil {
+				return fmt.Errorf("keep rows of the ledger: %w", err)
+			}
+		}
+		f.number, f.size = b.Number, 0
+	}
+	j.frame = j.encode(j.frame[:0], b)
+	if len(j.frame)-frameHead > mostRows {
+		return errors.New("keep rows of the ledger: they are more than a frame holds")
+	}
+	if _, err := f.WriteAt(j.frame, f.size); err != nil {
+		return fmt.Errorf("keep rows of the ledger: %w", err)
+	}
+	f.size += int64(len(j.frame))
+	if cap(j.frame) > mostLeft {
+		j.frame = nil
+	}
+	return nil
+}
+
+func (j *Journal) encode(frame []byte, b *ledger.Batch) []byte {
+	c := codec{frame: append(frame, make([]byte, frameHead)...)}
+	batch(&c, b)
+	put := binary.LittleEndian
+	put.PutUint32(c.frame[4:], uint32(len(c.frame)-frameHead))
+	put.PutUint64(c.frame[8:], j.ledger)
+	put.PutUint64(c.frame[16:], uint64(b.Number))
+	put.PutUint32(c.frame[24:], uint32(b.Slot))
+	put.PutUint32(c.frame, crc32.Checksum(c.frame[4:], castagnoli))
+	return c.frame
+}
+
+// Clear is that of [ledger.Journal]: it removes the files. The journal can be used again.
+func (j *Journal) Clear() error {
+	var errs []error
+	for i := range j.files {
+		if j.files[i].File != nil {
+			errs = append(errs, j.files[i].Close())
+		}
+		j.files[i] = file{}
+	}
+	return errors.Join(append(errs, Remove(j.path))...)
+}
+
+// Remove removes the files of the journal at path, if there are any.
+func Remove(path string) error {
+	var errs []error
+	for _, name := range Names(path) {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("remove the journal of the ledger: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Read reads the batches that the journal at path has of the ledger with an identity, in the order of their numbers. Of each there are
+// the rows that were kept; which of them are in the ledger already, it does not say.
+func Read(path string, identity int64) ([]*ledger.Batch, error) {
+	var list []*ledger.Batch
+	for _, name := range Names(path) {
+		content, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the journal of the ledger: %w", err)
+		}
+		if b := decode(content, uint64(identity)); b != nil {
+			list = append(list, b)
+		}
+	}
+	slices.SortFunc(list, func(a, b *ledger.Batch) int { return int(min(max(a.Number-b.Number, -1), 1)) })
+	return list, nil
+}
+
+// decode reads the frames of one file, as far as they are of one batch; nil if there is none.
+func decode(content []byte, identity uint64) *ledger.Batch {
+	var b *ledger.Batch
+	for {
+		more, rest, err := next(content, identity)
+		if err != nil || b != nil && (more.Number != b.Number || more.Slot != b.Slot) {
+			return b
+		}
+		content = rest
+		if b == nil {
+			b = more
+			continue
+		}
+		b.Prices = append(b.Prices, more.Prices...)
+		b.Begins = append(b.Begins, more.Begins...)
+		b.Draws = append(b.Draws, more.Draws...)
+		b.Ends = append(b.Ends, more.Ends...)
+		b.Corrections = append(b.Corrections, more.Corrections...)
+		b.Notices = append(b.Notices, more.Notices...)
+		b.Owned = append(b.Owned, more.Owned...)
+		b.Grown = append(b.Grown, more.Grown...)
+	}
+}
+
+// next reads one frame.
+func next(content []byte, identity uint64) (b *ledger.Batch, rest []byte, err error) {
+	get := binary.LittleEndian
+	if len(content) < frameHead {
+		return nil, nil, io.EOF
+	}
+	size := int64(get.Uint32(content[4:]))
+	if size > int64(len(content)-frameHead) {
+		return nil, nil, io.ErrUnexpectedEOF
+	}
+	frame, rest := content[:frameHead+size], content[frameHead+size:]
+	if crc32.Checksum(frame[4:], castagnoli) != get.Uint32(frame) || get.Uint64(frame[8:]) != identity {
+		return nil, nil, errors.New("no frame of this ledger's")
+	}
+	b = &ledger.Batch{Number: int64(get.Uint64(frame[16:])), Slot: int(get.Uint32(frame[24:]))}
+	c := codec{reading: true, frame: frame[frameHead:]}
+	batch(&c, b)
+	if c.err == nil && len(c.frame) > 0 {
+		c.err = errors.New("there is more in a frame than its rows")
+	}
+	return b, rest, c.err
+}
+
+var _ ledger.Journal = (*Journal)(nil)

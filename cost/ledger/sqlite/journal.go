@@ -1,0 +1,37 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/cost/ledger/journal"
+	"github.com/tokenfare/tokenfare/cost/ledger/sqlstore"
+)
+
+// Journal makes a journal for a ledger that this process has opened at path: see [ledger.Options].
+func Journal(ctx context.Context, store *sqlstore.Store, path string) (ledger.Journal, error) {
+	id, err := store.Identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return journal.New(follow(path), id), nil
+}
+
+// replay commits what the journal beside the ledger has and the ledger has not, for its writer died, and removes it.
+func replay(ctx context.Context, store *sqlstore.Store, path string) error {
+	id, err := store.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	batches, err := journal.Read(path, id)
+	if err != nil {
+		return err
+	}
+	for _, b := range batches {
+		// One that does not follow is in the ledger already; or the ledger is a copy from before the batches between.
+		if _, err := store.Replay(ctx, b); err != nil {
+			return err
+		}
+	}
+	return journal.Remove(path)
+}
