@@ -105,7 +105,7 @@ func (s *shop) call() ledger.ID {
 	r := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(`{"model":"gpt-4o-mini","max_tokens":50,"messages":[{"role":"user","content":"Hi"}]}`))
 	r.Header.Set("Authorization", "Bearer "+shopKey)
 	s.app.server.ServeHTTP(httptest.NewRecorder(), r)
-	if err := s.app.books.writer.Correct(nil).Wait(s.t.Context()); err != nil { // behind what was queued before
+	if err := s.app.books.writer.Correct(nil).Stored(s.t.Context()); err != nil { // behind what was queued before
 		s.t.Fatal(err)
 	}
 	calls := s.calls()

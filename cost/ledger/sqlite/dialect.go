@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -82,9 +83,17 @@ type fileLock struct {
 	file   *os.File // the ledger itself; nil: it is not open yet
 }
 
+// lockTime is how long a lock is waited for: a reader that replays a journal has it for a moment.
+const lockTime = time.Second
+
 func lock(path string) (*fileLock, error) {
 	l := flock.New(path+".lock", flock.SetPermissions(0o600))
-	got, err := l.TryLock()
+	patient, cancel := context.WithTimeout(context.Background(), lockTime)
+	defer cancel()
+	got, err := l.TryLockContext(patient, lockTime/50)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil
+	}
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		return nil, fmt.Errorf("lock ledger: the disk of %s is full: %w", path, err)

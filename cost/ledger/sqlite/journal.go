@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"os"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/cost/ledger/journal"
@@ -34,4 +35,18 @@ func replay(ctx context.Context, store *sqlstore.Store, path string) error {
 		}
 	}
 	return journal.Remove(path)
+}
+
+// settle replays a journal whose writer is dead, so that who reads the ledger sees it. If that cannot be, since the writer lives, the disk is
+// full, or this process may not write, the ledger is read as it is: the next who opens it to write replays the journal.
+func settle(ctx context.Context, path string) {
+	for _, name := range journal.Names(path) {
+		if _, err := os.Stat(name); err != nil {
+			continue
+		}
+		if store, err := Open(ctx, path); err == nil {
+			_ = store.Close() // all is written
+		}
+		return
+	}
 }

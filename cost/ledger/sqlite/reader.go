@@ -14,9 +14,11 @@ import (
 )
 
 // OpenReader opens the ledger at path to read, whether or not another process writes to it. To read one that nobody has open,
-// permission to read the file is enough; else the log and its index beside it must be readable, too.
+// permission to read the file is enough; else the log and its index beside it must be readable, too. What a process that died has left
+// in its journal is written first, if this one may do so.
 func OpenReader(ctx context.Context, path string) (*sqlstore.Store, error) {
 	path = follow(path)
+	settle(ctx, path)
 	if err := check(ctx, path, true); err != nil {
 		return nil, err
 	}
