@@ -38,32 +38,29 @@ func (b *Batch) mark() mark {
 	}
 }
 
-// kept puts the row of a ticket into the journal, with all others that are queued, and reports whether it is there. Where one caller
-// does so for many, the others find theirs there when it is their turn. It waits for others as long as patience lasts; its own write waits for no
-// disk, but for the system, and cannot be given up.
-func (t Ticket) kept(ctx context.Context, patience <-chan time.Time) bool {
+// kept puts the row of a ticket into the journal, with all others that are queued, and reports whether it is there, or else whether patience
+// is over. Where one caller does so for many, the others find theirs there when it is their turn. Its own write waits for no disk, but for
+// the system, and cannot be given up.
+func (t Ticket) kept(ctx context.Context, patience <-chan time.Time) (kept, over bool) {
 	w, g := t.writer, t.group
-	if g.kept.Load() >= t.row {
-		return true
-	}
 	select {
 	case w.keeping <- struct{}{}:
 	default:
 		select {
 		case w.keeping <- struct{}{}:
 		case <-g.done:
-			return true
+			return true, false
 		case <-ctx.Done():
-			return false
+			return false, false
 		case <-patience:
-			return false
+			return false, true
 		}
 	}
 	defer func() { <-w.keeping }()
 	if g.kept.Load() < t.row && !g.settled.Load() && !g.unkept {
 		w.keep(g)
 	}
-	return g.kept.Load() >= t.row
+	return g.kept.Load() >= t.row, false
 }
 
 // keep puts what is queued in a group into the journal. After an error, those who wait for the group wait for the store.

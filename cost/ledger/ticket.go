@@ -32,8 +32,11 @@ func (t Ticket) Wait(ctx context.Context) error {
 	}
 	patience := time.NewTimer(o.Patience)
 	defer patience.Stop()
-	if t.kept(ctx, patience.C) {
+	switch kept, over := t.kept(ctx, patience.C); {
+	case kept:
 		return nil
+	case over:
+		return t.over()
 	}
 	return t.stored(ctx, patience.C)
 }
@@ -68,6 +71,11 @@ func (t Ticket) stored(ctx context.Context, patience <-chan time.Time) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	return t.over()
+}
+
+// over is what a ticket says when its patience is over.
+func (t Ticket) over() error {
 	if t.writer.options.Serve {
 		return nil
 	}

@@ -1,0 +1,21 @@
+package journal
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+)
+
+// Decode reads the rows of one frame, whose checksum is right.
+func Decode(rows []byte, identity int64) (*ledger.Batch, error) {
+	frame := make([]byte, frameHead, frameHead+len(rows))
+	put := binary.LittleEndian
+	put.PutUint32(frame[4:], uint32(len(rows)))
+	put.PutUint64(frame[8:], uint64(identity))
+	put.PutUint64(frame[16:], 2)
+	frame = append(frame, rows...)
+	put.PutUint32(frame, crc32.Checksum(frame[4:], castagnoli))
+	b, _, err := next(frame, uint64(identity))
+	return b, err
+}
