@@ -97,7 +97,7 @@ func copyBook(t testing.TB, path string) *book {
 func copyFiles(t testing.TB, path string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "copy.db")
-	for _, part := range []string{"", "-wal"} {
+	for _, part := range []string{"", "-wal", "-tail0", "-tail1"} {
 		if err := copyFile(to+part, path+part); err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}

@@ -19,16 +19,28 @@ import (
 // copies is how often a copy is taken of the files or of the disk.
 var copies = flag.Int("ledger.copies", 5, "how often the tests of power losses copy what is on the disk")
 
-// TestFilesAtAnyInstant copies a ledger's files while calls are served. Each copy is a ledger that holds everything of which clients
-// had got something when the copying began.
+// TestFilesAtAnyInstant copies a ledger's files while calls are served, as they are when the process is killed. Each copy is a ledger that
+// holds everything of which clients had got something when the copying began.
 func TestFilesAtAnyInstant(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "usage.db")
-	powerLosses(t, path, func() string { return copyFiles(t, path) })
+	for _, sync := range []string{"40ms", "1s", "always"} {
+		t.Run(sync, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "usage.db")
+			powerLosses(t, path, sync, func(map[string]got) {}, func() string { return copyFiles(t, path) })
+		})
+	}
 }
 
 // TestDiskAtAnyInstant cuts the power: the ledger is on a disk of its own, and what is copied is what was written to that disk, not
-// what the system means to write later. It needs root, and Linux with a file system to make.
+// what the system means to write later. Where answers wait for the disk, each copy holds all that clients had; else all that readers could
+// see before. It needs root, and Linux with a file system to make.
 func TestDiskAtAnyInstant(t *testing.T) {
+	for _, sync := range []string{"40ms", "always"} {
+		t.Run(sync, func(t *testing.T) { diskAtAnyInstant(t, sync) })
+	}
+}
+
+func diskAtAnyInstant(t *testing.T, sync string) {
+	t.Helper()
 	dir := t.TempDir()
 	disk, mounted := filepath.Join(dir, "disk"), filepath.Join(dir, "mounted")
 	if err := makeDisk(disk, 48<<20); err != nil {
@@ -39,7 +51,11 @@ func TestDiskAtAnyInstant(t *testing.T) {
 		return
 	}
 	n := 0
-	powerLosses(t, filepath.Join(mounted, "usage.db"), func() string {
+	path, onDisk := filepath.Join(mounted, "usage.db"), func(map[string]got) {}
+	if sync != "always" {
+		onDisk = func(had map[string]got) { awaitReaders(t, path, had) }
+	}
+	powerLosses(t, path, sync, onDisk, func() string {
 		n++
 		copied, at := fmt.Sprintf("%s.%d", disk, n), fmt.Sprintf("%s.%d", mounted, n)
 		if out, err := exec.Command("cp", "--sparse=always", disk, copied).CombinedOutput(); err != nil {
@@ -52,10 +68,31 @@ func TestDiskAtAnyInstant(t *testing.T) {
 	})
 }
 
-// powerLosses serves calls with a ledger at path, and looks at the copies that a function makes of it.
-func powerLosses(t *testing.T, path string, copied func() string) {
+// awaitReaders returns when a reader of the ledger finds all that clients have had: then it is on the disk.
+func awaitReaders(t *testing.T, path string, had map[string]got) {
 	t.Helper()
-	s := openShop(t, path, fmt.Sprintf("{ url: %q }", "sqlite:"+path))
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		b, missing := readBook(t, path), 0
+		for name := range had {
+			if b.byName[name] == nil {
+				missing++
+			}
+		}
+		if missing == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("readers still do not find %d of %d calls", missing, len(had))
+		}
+		pause(t.Context(), 5*time.Millisecond)
+	}
+}
+
+// powerLosses serves calls with a ledger at path, and looks at the copies that a function makes of it once what clients have had is where it
+// has to be.
+func powerLosses(t *testing.T, path, sync string, ready func(had map[string]got), copied func() string) {
+	t.Helper()
+	s := openShop(t, path, fmt.Sprintf("{ url: %q, sync: %s }", "sqlite:"+path, sync))
 	p := harness.StartYAML(t, s.yaml)
 	defer p.Stop(t) // before its disk is taken away
 	s.clients.run(3)
@@ -67,6 +104,7 @@ func powerLosses(t *testing.T, path string, copied func() string) {
 		s.clients.awaitCalls(t, 2)
 		attempts := s.clients.list()
 		had := tally(t, attempts, s.up) // before the copy begins
+		ready(had)
 		p.Freeze(t)
 		file := copied()
 		p.Thaw(t)
