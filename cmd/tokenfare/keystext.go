@@ -57,6 +57,9 @@ func insert(old []byte, root *yaml.Node, made []entry) ([]byte, error) {
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}
+	if lastLine(root) > len(lines) { // YAML knows further ends of a line
+		return nil, errors.New("its lines end in other characters than a line feed; save it with usual ends of lines first")
+	}
 	at, indent := len(lines), 2
 	head := ""
 	switch keys := child(root, "keys"); {
@@ -113,6 +116,9 @@ func endOfBlock(lines []string, root, keys *yaml.Node) int {
 
 // lastLine is the last line on which a part of the node begins.
 func lastLine(n *yaml.Node) int {
+	if n == nil {
+		return 0
+	}
 	last := n.Line
 	for _, c := range n.Content {
 		last = max(last, lastLine(c))
