@@ -26,6 +26,9 @@ func (c *Config) warnings(catalog *cost.Catalog, now time.Time) []string {
 	if c.Ledger.Serve {
 		out = append(out, "ledger.on_failure: serve lets calls through that are not recorded while the ledger cannot be written, so a restart forgets them")
 	}
+	if isPostgres(c.Ledger.URL) && c.Ledger.Sync != syncAlways && c.Ledger.Sync != defaultSync {
+		out = append(out, "ledger.sync changes nothing for a ledger in Postgres, which every answer waits for: remove it")
+	}
 	for _, u := range c.Upstreams {
 		if u.Key == "" && strings.Contains(u.URL, "//api.openai.com/") {
 			out = append(out, fmt.Sprintf("upstream %s has no key, and OpenAI asks for one: add key: \"${OPENAI_API_KEY}\"", u.Name))
