@@ -25,7 +25,7 @@ func FuzzRead(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(content[28:len(content)/2])
+	f.Add(content[28 : len(content)/2])
 	f.Add(content[28:])
 	f.Add([]byte{})
 	path := filepath.Join(dir, "usage.db")
