@@ -50,14 +50,14 @@ func (e *Encoding) count(text string, until int, most int64, c *counting) (n int
 				break
 			}
 		}
-		end := e.split(text, at)
-		n += int64(e.vocab.piece(text[at:], end-at, known, c))
-		at = end
+		pieces := known.ends.split(e, text[at:], until-at)
+		n += e.vocab.pieces(text[at:], pieces, known, c)
+		at += int(known.ends[pieces-1])
 	}
 	return n
 }
 
-// bytesBetween is how often the context is looked at.
+// bytesBetween is how often the context is looked at. No more are split before they are counted, but for the last piece.
 const bytesBetween = 64 << 10
 
 // counting is what one call knows of its context, and what merge needs for pieces

@@ -14,9 +14,10 @@ import (
 // Encoding counts the tokens of one vocabulary. It never changes and may be used
 // from any number of goroutines.
 type Encoding struct {
-	name  string
-	split splitter
-	vocab *vocab
+	name   string
+	split  splitter
+	blocks blocks
+	vocab  *vocab
 }
 
 // splitter returns where the piece of a text ends that begins at i. The text is
@@ -56,14 +57,14 @@ var (
 // encodings holds each vocabulary once for the whole program, made when it is
 // first asked for: they are constant data, too large to hold twice.
 var encodings = map[string]func() *Encoding{
-	"o200k_base":  once("o200k_base", splitO200k, o200kTable),
-	"cl100k_base": once("cl100k_base", splitCL100k, cl100kTable),
-	"p50k_base":   once("p50k_base", splitP50k, p50kTable),
-	"r50k_base":   once("r50k_base", splitP50k, r50kTable),
+	"o200k_base":  once("o200k_base", splitO200k, o200kBlocks, o200kTable),
+	"cl100k_base": once("cl100k_base", splitCL100k, cl100kBlocks, cl100kTable),
+	"p50k_base":   once("p50k_base", splitP50k, noBlocks, p50kTable),
+	"r50k_base":   once("r50k_base", splitP50k, noBlocks, r50kTable),
 }
 
-func once(name string, split splitter, table string) func() *Encoding {
+func once(name string, split splitter, blocks blocks, table string) func() *Encoding {
 	return sync.OnceValue(func() *Encoding {
-		return &Encoding{name: name, split: split, vocab: newVocab(table)}
+		return &Encoding{name: name, split: split, blocks: blocks, vocab: newVocab(table)}
 	})
 }

@@ -18,11 +18,15 @@ func mix(hash, word uint64) uint64 {
 // word returns up to 8 bytes of s from i on, the first one lowest.
 func word(s string, i int) uint64 {
 	if len(s)-i >= 8 {
-		b := s[i : i+8]
-		return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+		return eight(s[i : i+8])
 	}
 	return lastWord(s[i:])
+}
+
+func eight(b string) uint64 {
+	_ = b[7]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
 func lastWord(s string) (w uint64) {

@@ -1,18 +1,34 @@
 package bpe
 
+// pieces returns the number of tokens of as many pieces of text, whose ends are known.
+func (v *vocab) pieces(text string, pieces int, known *familiar, c *counting) int64 {
+	tokens, strange := known.look(text, pieces)
+	for _, i := range known.strange[:strange] {
+		from := uint32(0)
+		if i > 0 {
+			from = known.ends[i-1]
+		}
+		tokens += int64(v.piece(text[from:], int(known.ends[i]-from), known, c))
+	}
+	return tokens
+}
+
 // piece returns the number of tokens of the first n bytes of s, which the
 // pattern keeps together.
 func (v *vocab) piece(s string, n int, known *familiar, c *counting) int {
-	if n < leastFamiliar || n > mostFamiliar {
+	if n > mostFamiliar {
 		return v.strange(s, n, c)
 	}
-	p, place := familiarOf(s, n)
-	there := &known[place]
-	if count := there.count(p); count > 0 {
-		return count
+	p := familiarOf(s, n)
+	first, second := known.places(p)
+	if first.is(p) {
+		return first.count()
 	}
-	count := v.strange(s, n, c)
-	*there = familiarPiece{p.first, p.rest | uint64(count)<<familiarCount}
+	count := second.count()
+	if !second.is(p) {
+		count = v.strange(s, n, c)
+	}
+	*first, *second = familiarPiece{p.first, p.rest | uint64(count)<<familiarCount}, *first
 	return count
 }
 

@@ -15,9 +15,7 @@ func skipLetters(text string, i int, set class) int {
 		toLower = 0x20 * eachByte
 	}
 	for i+8 <= len(text) {
-		b := text[i : i+8]
-		n := leadingLetters(uint64(b[0])|uint64(b[1])<<8|uint64(b[2])<<16|uint64(b[3])<<24|
-			uint64(b[4])<<32|uint64(b[5])<<40|uint64(b[6])<<48|uint64(b[7])<<56, toLower)
+		n := leadingLetters(eight(text[i:i+8]), toLower)
 		i += n
 		if n == 8 {
 			continue
