@@ -66,10 +66,10 @@ func halfRow(t string) uint64 {
 	return blockBits[t[0]] + blockBits[t[1]]<<1 + (blockBits[t[2]]+blockBits[t[3]]<<1)<<2
 }
 
-// sure leaves those of starts that do not depend on what comes at the first wide character or behind it: white space there may go on,
-// and of an apostrophe it must be known whether it and the two bytes behind it are a contraction.
+// sure leaves those of starts that do not depend on what is at the first wide character or behind it: white space before that may go
+// on there, and an apostrophe may begin a contraction.
 func (b *block) sure(starts uint64) uint64 {
 	before := b.wide&-b.wide - 1 // all, if there is none
 	last := 63 - bits.LeadingZeros64(before&^b.whites|1)
-	return starts & (before >> 3) & (2<<last - 1)
+	return starts & (before >> 1) & (2<<last - 1)
 }

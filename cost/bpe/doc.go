@@ -36,8 +36,8 @@
 // # Time and memory
 //
 // The time is linear. A place at which no token led on is marked and never tried again, tokens are at most 128 bytes
-// long, and the splitters look at each byte a bounded number of times. Random letters and bytes take some six times as long
-// as English prose; the hardest texts known, runs of several signs in turns, up to twenty times.
+// long, and the splitters look at each byte a bounded number of times. Random letters and bytes take some ten times as long
+// as English prose; the hardest texts known, runs of several signs in turns, up to thirty times.
 //
 // The longest token at a place is looked up, not searched for: those of up to 8 bytes by their bytes, longer ones in a short
 // list of those that begin with the same 8, where runs of one byte are found by their length (lookup.go), and small filters

@@ -73,7 +73,14 @@ func BenchmarkCountPrompts(b *testing.B) {
 		name    string
 		size    int
 		between int
-	}{{"1kB/at-once", 1_000, 0}, {"1kB/between", 1_000, 512 << 10}, {"1kB/cold", 1_000, len(other)}, {"20kB/at-once", 20_000, 0}, {"20kB/cold", 20_000, len(other)}} {
+	}{
+		{"1kB/at-once", 1_000, 0},
+		{"1kB/between", 1_000, 512 << 10},
+		{"1kB/cold", 1_000, len(other)},
+		{"20kB/at-once", 20_000, 0},
+		{"20kB/between", 20_000, 512 << 10},
+		{"20kB/cold", 20_000, len(other)},
+	} {
 		prompts := make([]string, 2_000_000/c.size)
 		for i := range prompts {
 			prompts[i] = prompt(uint64(i), c.size)
