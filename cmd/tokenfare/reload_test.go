@@ -60,7 +60,7 @@ func TestARefusedReloadChangesNothing(t *testing.T) {
 				}
 				ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 				defer stop()
-				go app.notifier.Run(ctx) //nolint:errcheck // ends without one
+				go app.notifier.Run(ctx) // ends without an error
 				if host := <-told; host != "here.example" {
 					t.Errorf("%s is told", host)
 				}
