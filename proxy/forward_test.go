@@ -121,6 +121,9 @@ func TestErrorsOfTheUpstream(t *testing.T) {
 		{"HTML", 502, `<html>nginx sk-upstream-secret</html>`, 502, "upstream_failed", "answered 502 Bad Gateway", false},
 		{"nothing", 503, ``, 503, "upstream_failed", "answered 503 Service Unavailable", false},
 		{"another shape", 400, `{"error":"sk-upstream-secret cannot do this"}`, 400, "upstream_failed", "[key] cannot do this", false},
+		{"its key escaped", 500, `{"error":{"message":"key sk\u002dupstream\u002Dsecret \"broke\"","type":"x","param":null,"code":null}}`, 500, "", `key [key] "broke"`, false},
+		{"its key escaped, of its own limit", 429, `{"error":{"message":"sk\u002dupstream-secret: slow down","type":"x","param":null,"code":"rate"}}`, 429, "rate", "[key]: slow down", false},
+		{"its key escaped, in another shape", 400, `{"detail":"sk\u002dupstream-secret cannot do this"}`, 400, "upstream_failed", "[key] cannot do this", false},
 		{"our key refused", 401, `{"error":{"message":"Incorrect API key provided: sk-upstream-secret"}}`, 502, "upstream_unauthorized", "not the fault of your key", true},
 		{"our key forbidden", 403, `{}`, 502, "upstream_unauthorized", "not the fault of your key", true},
 		{"a redirect", 302, ``, 502, "upstream_redirected", "not followed", false},
@@ -133,7 +136,7 @@ func TestErrorsOfTheUpstream(t *testing.T) {
 			})
 			got := h.chat(hi)
 			message, _, _, code := got.errorOf(t)
-			if got.status != c.want || code != c.code || !strings.Contains(message, c.says) || strings.Contains(got.body, "sk-upstream") {
+			if got.status != c.want || code != c.code || !strings.Contains(message, c.says) || strings.Contains(got.body+message, "sk-upstream") {
 				t.Errorf("%d %s: %s", got.status, code, message)
 			}
 			if c.want == c.status && got.header.Get("Retry-After") != "17" {

@@ -154,6 +154,9 @@ func readError(resp *http.Response, u *upstream.Upstream) ([]byte, error) {
 	if err != nil || len(body) > most {
 		return nil, badGateway(http.StatusBadGateway, "upstream_failed", "The upstream answered with an error that could not be read.")
 	}
+	if plain := wire.PlainStrings(body); u.Holds(string(plain)) { // written as it may be read, and so it is sought
+		body = plain
+	}
 	body = wire.HideAccount(u.Redact(body))
 	var shaped *wire.Error // SDKs know what to do with an error object only
 	if !json.Valid(body) { // an empty or HTML page of some middlebox
@@ -167,7 +170,7 @@ func readError(resp *http.Response, u *upstream.Upstream) ([]byte, error) {
 	}
 	resp.Header.Set("Content-Type", "application/json")
 	resp.Header.Del("Content-Encoding")
-	return u.Redact(shaped.JSON()), nil
+	return shaped.JSON(), nil
 }
 
 // plainID returns an upstream's request id if it may go into the log: letters, digits and signs that need no quoting.

@@ -38,6 +38,15 @@ func chunks(text, usage string, cut bool) http.HandlerFunc {
 	}
 }
 
+// early writes a usage before anything else, as providers do that report as they go.
+func early(usage string, then http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, `data: {"id":"c","object":"chat.completion.chunk","choices":[],"usage":%s}`+"\n\n", usage)
+		then(w, r)
+	}
+}
+
 func usage(prompt, completion, total int) string {
 	return fmt.Sprintf(`{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, prompt, completion, total)
 }
@@ -67,6 +76,7 @@ func TestEndings(t *testing.T) {
 		{"streamed, not reported", streamed, chunks(three, "", false), 8 + 3, false},
 		{"cut stream", streamed, chunks(three, "", true), 8 + 3, true},
 		{"cut stream after its usage", streamed, chunks(three, usage(9, 4, 13), true), 13, true},
+		{"cut stream that went on after its usage", streamed, early(usage(9, 1, 10), chunks(three, "", true)), 9 + 3, true},
 		{"cut stream of a reasoning model", reasoning, chunks(three, "", true), reserved, true},
 		{"reported zero", streamed, chunks(three, usage(0, 0, 0), false), reserved, false},
 		{"reported negative", streamed, chunks(three, usage(9, -4, 5), false), reserved, false},

@@ -113,3 +113,35 @@ func TestStoredPathsPassOnFaults(t *testing.T) {
 		})
 	}
 }
+
+// TestStoredPathsKeepTheAccountToThemselves: of an answer's headers only those come back that come back of a call's, and none that
+// quotes the upstream's key.
+func TestStoredPathsKeepTheAccountToThemselves(t *testing.T) {
+	v := freshVault(t)
+	id := v.must(secret, "POST", "/v1/responses", remember)
+	for _, status := range []int{http.StatusOK, http.StatusNotFound} {
+		up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for name, value := range map[string]string{
+				"Openai-Organization": "org-leak", "Openai-Project": "proj_leak", "Set-Cookie": "leak=1", "X-Ratelimit-Remaining-Requests": "7777",
+				"Openai-Model": "sk-upstream-secret", "X-Request-Id": "req_theirs", "Openai-Processing-Ms": "12",
+			} {
+				w.Header().Set(name, value)
+			}
+			answerWith(status, `{"error":{"message":"x"},"id":"`+id+`"}`)(w, r)
+		}))
+		defer up.Close()
+		catalogPolicy(t, v.house, up.URL, v.spec)
+		got := v.as(secret, "GET", "/v1/responses/"+id, "")
+		if got.status != status || got.header.Get("X-Request-Id") != "req_theirs" || got.header.Get("Openai-Processing-Ms") != "12" {
+			t.Errorf("%d: %v", got.status, got.header)
+		}
+		for _, name := range []string{"Openai-Organization", "Openai-Project", "Set-Cookie", "Openai-Model"} {
+			if value := got.header.Get(name); value != "" {
+				t.Errorf("%d: %s came back: %s", status, name, value)
+			}
+		}
+		if left := got.header.Get("X-Ratelimit-Remaining-Requests"); left == "7777" {
+			t.Errorf("%d: what the upstream has left is shown as what the key has left", status)
+		}
+	}
+}

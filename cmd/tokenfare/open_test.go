@@ -89,3 +89,21 @@ keys: { carol: { hash: "`+hashOf(key)+`", limits: ["1000 tokens each month", "2 
 		t.Errorf("after the call: %s", rec.Body)
 	}
 }
+
+// TestWithoutATokenNobodyCorrects: what changes charges is closed where no token is set, and what only shows is open.
+func TestWithoutATokenNobodyCorrects(t *testing.T) {
+	config := parseTest(t, "ledger: none\nupstreams: { up: { url: \"http://127.0.0.1:1/v1\" } }\n")
+	spec, _ := compileTest(t, config)
+	app, err := newApp(t.Context(), config, spec, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{"POST /ledger/corrections": http.StatusForbidden, "GET /open": http.StatusOK} {
+		method, path, _ := strings.Cut(path, " ")
+		rec := httptest.NewRecorder()
+		app.adminHandler().ServeHTTP(rec, httptest.NewRequest(method, path, strings.NewReader("{}")))
+		if rec.Code != want {
+			t.Errorf("%s %s: %d %s", method, path, rec.Code, rec.Body)
+		}
+	}
+}

@@ -36,3 +36,6 @@ func Arriving() (n int) {
 	})
 	return n
 }
+
+// ConnectWriter is connectWriter.
+var ConnectWriter = connectWriter
