@@ -74,6 +74,11 @@ func (x *exchange) cover(ctx context.Context, wait bool) (bool, error) {
 		return false, nil
 	}
 	x.idle.pause() // it is not the upstream that is silent
+	if x.beforeWaiting != nil {
+		if err := x.beforeWaiting(); err != nil {
+			return false, err
+		}
+	}
 	if err := x.drawEnough(ctx); err != nil {
 		return false, err
 	}

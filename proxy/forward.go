@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -81,45 +79,6 @@ func (x *exchange) outgoing(ctx context.Context, from http.Header) *http.Request
 	out.GetBody = func() (io.ReadCloser, error) { return x.body.reader(), nil }
 	return out
 }
-
-// relay passes an answer on: every piece when it comes, unless all of it is here or about to be.
-func (x *exchange) relay(w http.ResponseWriter, resp *http.Response) {
-	maps.Copy(w.Header(), resp.Header)
-	w.WriteHeader(resp.StatusCode)
-	flusher, _ := w.(http.Flusher)
-	if resp.ContentLength >= 0 && (x.answer == nil || !x.stream) {
-		flusher = nil
-	} else if flusher != nil {
-		flusher.Flush() // the head: a model may think long before its first word
-	}
-	buffer := pieces.Get().(*[pieceSize]byte)
-	defer pieces.Put(buffer)
-	for {
-		n, err := resp.Body.Read(buffer[:])
-		if n > 0 {
-			if _, gone := w.Write(buffer[:n]); gone != nil {
-				x.cut = gone
-				panic(http.ErrAbortHandler)
-			}
-			if flusher != nil {
-				flusher.Flush()
-			}
-		}
-		switch {
-		case err == io.EOF:
-			return
-		case err != nil:
-			x.cut = err
-			panic(http.ErrAbortHandler) // the client must see that the answer is not whole
-		}
-	}
-}
-
-// pieceSize is how much of an answer is passed on at once. Answers arrive in small pieces, and many wait at once.
-const pieceSize = 8 << 10
-
-// pieces lends the relay its buffers.
-var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
 
 // upstreamFailed says in OpenAI's shape why there is no answer. Addresses and causes stay in the log.
 func (x *exchange) upstreamFailed(err error) error {
