@@ -38,7 +38,7 @@ func (s *Server) forward(x *exchange, w http.ResponseWriter, r *http.Request) er
 			return err
 		}
 		defer resp.Body.Close()
-		x.relay(w, resp)
+		x.relay(r.Context(), w, resp)
 		return nil
 	}
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"io"
 	"maps"
 	"net/http"
@@ -8,10 +9,15 @@ import (
 )
 
 // relay passes an answer on: what has come goes to the client when more is waited for, unless all of it is here or about to be.
-func (x *exchange) relay(w http.ResponseWriter, resp *http.Response) {
-	maps.Copy(w.Header(), resp.Header)
+func (x *exchange) relay(ctx context.Context, w http.ResponseWriter, resp *http.Response) {
+	h := w.Header()
+	maps.Copy(h, resp.Header)
+	x.writeBudgets(ctx, h)
+	if x.ended && x.status < 300 && x.facts.Priced { // it was read ahead
+		h[headCost] = []string{x.outcome.cost.String()}
+	}
 	w.WriteHeader(resp.StatusCode)
-	if whole, ok := resp.Body.(io.WriterTo); ok { // it was read ahead
+	if whole, ok := resp.Body.(io.WriterTo); ok {
 		if _, gone := whole.WriteTo(w); gone != nil {
 			x.cut = gone
 			panic(http.ErrAbortHandler)
