@@ -73,9 +73,8 @@ func (x *exchange) cover(ctx context.Context, wait bool) (bool, error) {
 	if !wait {
 		return false, nil
 	}
-	x.idle.pause() // it is not the upstream that is silent
-	if x.beforeWaiting != nil {
-		if err := x.beforeWaiting(); err != nil {
+	if x.idle.before != nil {
+		if err := x.idle.before(); err != nil {
 			return false, err
 		}
 	}

@@ -79,8 +79,6 @@ type attempt struct {
 	idle       *idleBody  // what answer reads
 	cut        error      // why the answer broke off, if it did
 
-	beforeWaiting func() error // passes on what was read, and is called before anything is waited for; nil: nothing is held
-
 	// settle
 	entry   entry
 	owned   ledger.Ticket // of what was recorded last of what is stored; durable where there is nothing

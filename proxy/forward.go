@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/tokenfare/tokenfare/proxy/upstream"
 	"github.com/tokenfare/tokenfare/proxy/wire"
@@ -106,46 +104,4 @@ func (x *exchange) upstreamFailed(err error) error {
 
 func badGateway(status int, code, message string) *wire.Error {
 	return &wire.Error{Status: status, Type: "server_error", Code: code, Message: message}
-}
-
-// idleBody ends an answer whose upstream sends nothing for too long. Any byte counts as life, keep-alive comments included.
-type idleBody struct {
-	io.ReadCloser
-	limit  time.Duration
-	cancel context.CancelCauseFunc
-	timer  *time.Timer
-	fired  atomic.Bool
-}
-
-func (b *idleBody) Read(p []byte) (int, error) {
-	if b.timer == nil {
-		b.timer = time.AfterFunc(b.limit, func() {
-			b.fired.Store(true)
-			b.cancel(errIdle)
-		})
-	} else {
-		b.timer.Reset(b.limit)
-	}
-	n, err := b.ReadCloser.Read(p)
-	if err != nil {
-		b.timer.Stop()
-		if b.fired.Load() {
-			err = errIdle
-		}
-	}
-	return n, err
-}
-
-// pause lets the upstream be silent until it is read again.
-func (b *idleBody) pause() {
-	if b.timer != nil {
-		b.timer.Stop()
-	}
-}
-
-func (b *idleBody) Close() error {
-	if b.timer != nil {
-		b.timer.Stop()
-	}
-	return b.ReadCloser.Close()
 }

@@ -26,7 +26,7 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 		x.request = nil
 		x.body.release()
 	}
-	x.idle = &idleBody{ReadCloser: resp.Body, limit: x.server.options.IdleTimeout, cancel: x.cancel}
+	x.idle = newIdleBody(resp.Body, x.server.options.IdleTimeout, x.cancel)
 	resp.Body = x.idle
 	keepReturned(resp.Header, x.route.upstream.Upstream)
 	if x.upstreamID = plainID(resp.Header.Get(headRequestID)); x.upstreamID == "" && resp.Header.Get(headRequestID) == "" {

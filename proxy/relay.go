@@ -29,9 +29,8 @@ func (x *exchange) relay(ctx context.Context, w http.ResponseWriter, resp *http.
 	if resp.ContentLength < 0 || x.answer != nil && x.stream {
 		p.flusher, _ = w.(http.Flusher)
 	}
-	if body, ok := x.idle.ReadCloser.(waiter); ok && p.flusher != nil {
-		body.BeforeWaiting(p.passOn)
-		x.beforeWaiting, p.gathers = p.passOn, true
+	if x.idle.tells && p.flusher != nil {
+		x.idle.before, p.gathers = p.passOn, true
 	} else if p.flusher != nil {
 		p.flusher.Flush() // the head: a model may think long before its first word
 	}
@@ -57,11 +56,9 @@ func (x *exchange) relay(ctx context.Context, w http.ResponseWriter, resp *http.
 	}
 }
 
-// waiter is a body that can tell when reading it has to wait for the upstream. One that cannot is passed on piece by piece.
-type waiter interface{ BeforeWaiting(do func() error) }
-
-// passage takes what was read of an answer to the client. Events that have come together leave together: net/http writes to the
-// client three times for each piece of more than 4 KiB that is flushed, which was a third of what a burst of 200 events cost.
+// passage takes what was read of an answer to the client. Events that have come together leave together: net/http writes to the client
+// up to three times for each piece of more than 4 KiB that is flushed, which was a third of what a burst of 200 events cost. From an
+// upstream of which it is not known when it is waited for, an answer is passed on piece by piece.
 type passage struct {
 	to      http.ResponseWriter
 	flusher http.Flusher // nil: nobody waits for a piece of it
