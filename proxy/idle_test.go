@@ -47,11 +47,11 @@ func TestOnlyAnUpstreamThatIsWaitedForIsSilent(t *testing.T) {
 		tells   bool
 		want    error
 	}{
-		"all is here, and the client is slow":      {[]time.Duration{0, 0, 0}, 2 * limit, true, nil},
-		"waits and a slow client":                  {[]time.Duration{limit / 2, limit / 2, limit / 2}, 2 * limit, true, nil},
+		"all is here, and the client is slow":      {[]time.Duration{0, 0, 0}, 2 * limit, true, io.EOF},
+		"waits and a slow client":                  {[]time.Duration{limit / 2, limit / 2, limit / 2}, 2 * limit, true, io.EOF},
 		"silence":                                  {[]time.Duration{limit / 2, 2 * limit}, 0, true, errIdle},
 		"silence of one that cannot tell":          {[]time.Duration{limit / 2, 2 * limit}, 0, false, errIdle},
-		"a slow client of one that cannot tell":    {[]time.Duration{limit / 2, limit / 2}, 2 * limit, false, nil},
+		"a slow client of one that cannot tell":    {[]time.Duration{limit / 2, limit / 2}, 2 * limit, false, io.EOF},
 		"what was here before silence is read too": {[]time.Duration{0, 0, 2 * limit}, 0, true, errIdle},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestOnlyAnUpstreamThatIsWaitedForIsSilent(t *testing.T) {
 					_, err = b.Read(make([]byte, 10))
 					time.Sleep(c.between) // of the bubble
 				}
-				if c.want == nil && err != io.EOF || c.want != nil && !errors.Is(err, c.want) {
+				if !errors.Is(err, c.want) {
 					t.Errorf("reading ended with %v, want %v", err, c.want)
 				}
 			})
