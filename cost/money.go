@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strconv"
 	"strings"
 )
 
@@ -55,13 +56,19 @@ func ParseRate(i Item, s string) (NanoUSD, error) {
 
 // String prints the amount in dollars, exactly, with at least two digits after the point: "$12.50", "$0.000123".
 func (n NanoUSD) String() string {
-	sign, abs := "", uint64(n)
+	var room [len("-$9223372036.854775808")]byte // every answer and every line of the log has one: it is worth doing without fmt
+	text, abs := room[:0], uint64(n)
 	if n < 0 {
-		sign, abs = "-", -abs
+		text, abs = append(text, '-'), -abs
 	}
-	fraction := fmt.Sprintf("%0*d", usdDigits, abs%uint64(usd))
-	fraction = fraction[:2] + strings.TrimRight(fraction[2:], "0")
-	return fmt.Sprintf("%s$%d.%s", sign, abs/uint64(usd), fraction)
+	text = strconv.AppendUint(append(text, '$'), abs/uint64(usd), 10)
+	point := len(text)
+	text = strconv.AppendUint(text, uint64(usd)+abs%uint64(usd), 10) // the leading 1 keeps the zeros behind it
+	text[point] = '.'
+	for len(text) > point+1+2 && text[len(text)-1] == '0' {
+		text = text[:len(text)-1]
+	}
+	return string(text)
 }
 
 func isDigits(s string) bool {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
@@ -194,8 +195,12 @@ func (x *exchange) size(output int64) {
 	}
 }
 
-// countedDraws are the draws that take something; "per request" limits only measure.
+// countedDraws are the draws that take something; "per request" limits only measure. Where there are none of these, they are the
+// same as all draws.
 func (x *exchange) countedDraws() draws {
+	if !slices.ContainsFunc(x.draws.budgets, func(b *budget) bool { return !b.counts() }) {
+		return x.draws
+	}
 	var counted draws
 	counted.grown(len(x.draws.budgets))
 	for _, b := range x.draws.budgets {

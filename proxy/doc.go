@@ -6,7 +6,8 @@
 //	server.go   routes and middleware
 //	auth.go     bearer token -> caller
 //	admit.go    read the body, estimate, reserve; or refuse
-//	forward.go  send it upstream and relay the answer, bytes untouched
+//	forward.go  send it upstream, and take its answer
+//	relay.go    pass the answer on, bytes untouched
 //	draw.go     what a stream without an output limit takes as it goes
 //	settle.go   where every exchange ends, once; the table of endings
 //	refuse.go   429 and every other error, in OpenAI's shape

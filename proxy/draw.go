@@ -73,7 +73,11 @@ func (x *exchange) cover(ctx context.Context, wait bool) (bool, error) {
 	if !wait {
 		return false, nil
 	}
-	x.idle.pause() // it is not the upstream that is silent
+	if x.idle.before != nil {
+		if err := x.idle.before(); err != nil {
+			return false, err
+		}
+	}
 	if err := x.drawEnough(ctx); err != nil {
 		return false, err
 	}

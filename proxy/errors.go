@@ -60,7 +60,7 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		h.Set("Connection", "close")
 	}
 	h[headContentType] = applicationJSON
-	h[headRequestID] = []string{rec.id.String()}
+	h[headRequestID] = []string{rec.idText()}
 	w.WriteHeader(known.Status)
 	w.Write(known.JSON()) //nolint:errcheck // a client that does not read its error has left
 }

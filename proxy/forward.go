@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/tokenfare/tokenfare/proxy/upstream"
 	"github.com/tokenfare/tokenfare/proxy/wire"
@@ -40,7 +36,7 @@ func (s *Server) forward(x *exchange, w http.ResponseWriter, r *http.Request) er
 			return err
 		}
 		defer resp.Body.Close()
-		x.relay(w, resp)
+		x.relay(r.Context(), w, resp)
 		return nil
 	}
 }
@@ -82,45 +78,6 @@ func (x *exchange) outgoing(ctx context.Context, from http.Header) *http.Request
 	return out
 }
 
-// relay passes an answer on: every piece when it comes, unless all of it is here or about to be.
-func (x *exchange) relay(w http.ResponseWriter, resp *http.Response) {
-	maps.Copy(w.Header(), resp.Header)
-	w.WriteHeader(resp.StatusCode)
-	flusher, _ := w.(http.Flusher)
-	if resp.ContentLength >= 0 && (x.answer == nil || !x.stream) {
-		flusher = nil
-	} else if flusher != nil {
-		flusher.Flush() // the head: a model may think long before its first word
-	}
-	buffer := pieces.Get().(*[pieceSize]byte)
-	defer pieces.Put(buffer)
-	for {
-		n, err := resp.Body.Read(buffer[:])
-		if n > 0 {
-			if _, gone := w.Write(buffer[:n]); gone != nil {
-				x.cut = gone
-				panic(http.ErrAbortHandler)
-			}
-			if flusher != nil {
-				flusher.Flush()
-			}
-		}
-		switch {
-		case err == io.EOF:
-			return
-		case err != nil:
-			x.cut = err
-			panic(http.ErrAbortHandler) // the client must see that the answer is not whole
-		}
-	}
-}
-
-// pieceSize is how much of an answer is passed on at once. Answers arrive in small pieces, and many wait at once.
-const pieceSize = 8 << 10
-
-// pieces lends the relay its buffers.
-var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
-
 // upstreamFailed says in OpenAI's shape why there is no answer. Addresses and causes stay in the log.
 func (x *exchange) upstreamFailed(err error) error {
 	x.cut = err
@@ -147,46 +104,4 @@ func (x *exchange) upstreamFailed(err error) error {
 
 func badGateway(status int, code, message string) *wire.Error {
 	return &wire.Error{Status: status, Type: "server_error", Code: code, Message: message}
-}
-
-// idleBody ends an answer whose upstream sends nothing for too long. Any byte counts as life, keep-alive comments included.
-type idleBody struct {
-	io.ReadCloser
-	limit  time.Duration
-	cancel context.CancelCauseFunc
-	timer  *time.Timer
-	fired  atomic.Bool
-}
-
-func (b *idleBody) Read(p []byte) (int, error) {
-	if b.timer == nil {
-		b.timer = time.AfterFunc(b.limit, func() {
-			b.fired.Store(true)
-			b.cancel(errIdle)
-		})
-	} else {
-		b.timer.Reset(b.limit)
-	}
-	n, err := b.ReadCloser.Read(p)
-	if err != nil {
-		b.timer.Stop()
-		if b.fired.Load() {
-			err = errIdle
-		}
-	}
-	return n, err
-}
-
-// pause lets the upstream be silent until it is read again.
-func (b *idleBody) pause() {
-	if b.timer != nil {
-		b.timer.Stop()
-	}
-}
-
-func (b *idleBody) Close() error {
-	if b.timer != nil {
-		b.timer.Stop()
-	}
-	return b.ReadCloser.Close()
 }

@@ -38,7 +38,7 @@ func (s *Server) finish(rec *record, r *http.Request) {
 	var room [32]slog.Attr
 	attrs := append(
 		room[:0],
-		slog.String("id", rec.id.String()),
+		slog.String("id", rec.idText()),
 		slog.String("key", rec.key),
 		slog.String("method", shorten(r.Method, 20)),
 		slog.String("path", knownPath(r)),

@@ -49,7 +49,7 @@ func (s *Server) OpenCalls() []OpenCall {
 
 // withOwner says in the limiter's list whose the reservations of this call are: never by a secret.
 func (x *exchange) withOwner(ctx context.Context) context.Context {
-	return limiter.WithOwner(ctx, x.caller.name+" "+x.id.String())
+	return limiter.WithOwner(ctx, x.caller.name+" "+x.rec.idText())
 }
 
 // ownerParts takes apart what withOwner wrote. An id has no blanks; a name may.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,11 +26,11 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 		x.request = nil
 		x.body.release()
 	}
-	x.idle = &idleBody{ReadCloser: resp.Body, limit: x.server.options.IdleTimeout, cancel: x.cancel}
+	x.idle = newIdleBody(resp.Body, x.server.options.IdleTimeout, x.cancel)
 	resp.Body = x.idle
 	keepReturned(resp.Header, x.route.upstream.Upstream)
 	if x.upstreamID = plainID(resp.Header.Get(headRequestID)); x.upstreamID == "" && resp.Header.Get(headRequestID) == "" {
-		resp.Header[headRequestID] = []string{x.id.String()}
+		resp.Header[headRequestID] = []string{x.rec.idText()}
 	}
 	switch {
 	case resp.StatusCode < 200:
@@ -40,7 +41,7 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 		return badGateway(http.StatusBadGateway, codeOurKey, "The upstream did not accept this proxy's own key. This is not "+
 			"the fault of your key: the operator of this proxy must check the key of upstream "+x.route.upstream.Name+".")
 	case resp.StatusCode >= 400:
-		return x.passError(ctx, resp)
+		return x.passError(resp)
 	case resp.StatusCode >= 300:
 		return badGateway(http.StatusBadGateway, "upstream_redirected", "The upstream answered with a redirect, which is not followed. "+
 			"The operator of this proxy must check the url of upstream "+x.route.upstream.Name+".")
@@ -72,7 +73,6 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 		return err
 	}
 	resp.Body = lastWord{x.answer, x}
-	x.writeBudgets(ctx, resp.Header)
 	return nil
 }
 
@@ -101,28 +101,45 @@ func (x *exchange) settleAhead(ctx context.Context, resp *http.Response) error {
 	if err != nil {
 		return err
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(whole))
+	resp.Body = newWholeBody(whole)
 	x.end(endedAnswer)
 	if err := x.recorded(ctx); err != nil {
 		return err // the upstream has done its work: that is charged
 	}
 	x.fresh = false // what is left has changed
-	x.writeBudgets(ctx, resp.Header)
-	if x.facts.Priced {
-		resp.Header[headCost] = []string{x.outcome.cost.String()}
-	}
 	return nil
 }
 
+// wholeBody is an answer that is all here.
+type wholeBody struct{ bytes.Reader }
+
+func newWholeBody(b []byte) *wholeBody {
+	w := &wholeBody{}
+	w.Reset(b)
+	return w
+}
+
+// Close has nothing to close.
+func (*wholeBody) Close() error { return nil }
+
 // readWhole reads an answer that says how long it is. What is in it may be shorter, where something of it is withheld.
 func readWhole(r io.Reader, length int64) ([]byte, error) {
-	buffer := bytes.NewBuffer(make([]byte, 0, length+bytes.MinRead))
-	_, err := buffer.ReadFrom(r)
-	return buffer.Bytes(), err
+	whole := make([]byte, 0, length+1) // one more, so that the read that finds the end needs no growth
+	for {
+		whole = slices.Grow(whole, 1)
+		n, err := r.Read(whole[len(whole):cap(whole)])
+		whole = whole[:len(whole)+n]
+		switch {
+		case err == io.EOF:
+			return whole, nil
+		case err != nil:
+			return whole, err
+		}
+	}
 }
 
 // passError relays an upstream's error answer with the upstream's key taken out of its text.
-func (x *exchange) passError(ctx context.Context, resp *http.Response) error {
+func (x *exchange) passError(resp *http.Response) error {
 	if x.request != nil { // another upstream can be asked
 		late := time.AfterFunc(errorPatience, func() { x.cancel(errIdle) })
 		defer late.Stop()
@@ -137,12 +154,11 @@ func (x *exchange) passError(ctx context.Context, resp *http.Response) error {
 	if resp.StatusCode == http.StatusTooManyRequests {
 		body = wire.Preface(body, "The provider's account behind this proxy (upstream "+x.route.upstream.Name+") is short, not the budget of your key. The provider says: ")
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
+	resp.Body = newWholeBody(body)
 	resp.ContentLength = int64(len(body))
 	resp.Header.Del("Content-Length")
 	x.end(endedAnswer)
 	x.fresh = false // what is left has changed
-	x.writeBudgets(ctx, resp.Header)
 	return nil
 }
 
@@ -188,7 +204,10 @@ func plainID(id string) string {
 // one JSON value is expected, whatever its type is said to be.
 func framing(e wire.Endpoint, h http.Header) wire.AnswerOptions {
 	o := wire.AnswerOptions{Endpoint: e}
-	media, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	media, err := h.Get("Content-Type"), error(nil)
+	if media != "application/json" && media != "text/event-stream" {
+		media, _, err = mime.ParseMediaType(media)
+	}
 	switch {
 	case err == nil && media == "text/event-stream":
 		o.Stream = true

@@ -13,6 +13,8 @@ import (
 type record struct {
 	http.ResponseWriter
 	id        ledger.ID
+	idNamed   ledger.ID // the id that idName is of
+	idName    string
 	began     time.Time
 	key       string // the caller's name; empty until known
 	status    int
@@ -53,6 +55,14 @@ func (s *Server) keepRecord(next http.Handler) http.Handler {
 	})
 }
 
+// idText is the id as it is written, which is done several times for each answer.
+func (rec *record) idText() string {
+	if rec.idName == "" || rec.idNamed != rec.id {
+		rec.idNamed, rec.idName = rec.id, rec.id.String()
+	}
+	return rec.idName
+}
+
 // Unwrap lets http.ResponseController find the connection.
 func (rec *record) Unwrap() http.ResponseWriter { return rec.ResponseWriter }
 
@@ -75,7 +85,7 @@ func (rec *record) WriteHeader(status int) {
 func (rec *record) begin(status int) {
 	if rec.status == 0 {
 		rec.status = status
-		rec.Header()[headID] = []string{rec.id.String()}
+		rec.Header()[headID] = []string{rec.idText()}
 	}
 }
 

@@ -24,7 +24,7 @@ func (c *stored) ask(method, path string, query url.Values, body *heldBody) (*ht
 		defer cancel(nil)
 		return nil, c.failed(err)
 	}
-	resp.Body = &idleBody{ReadCloser: resp.Body, limit: c.server.options.IdleTimeout, cancel: cancel}
+	resp.Body = newIdleBody(resp.Body, c.server.options.IdleTimeout, cancel)
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
 		resp.Body.Close()

@@ -40,6 +40,8 @@ type conn struct {
 	buffer *[aheadSize]byte // that holds what was read ahead; nil: nothing was
 	ahead  []byte           // the part of it that nobody has had yet
 	err    error            // why there is nothing
+
+	waiting func() error // called before a read waits; nil: nobody wants to know
 }
 
 func newConn(raw net.Conn) *conn {
@@ -63,6 +65,11 @@ func (b *bounded) Read(p []byte) (n int, err error) {
 	}
 	p = p[:min(int64(len(p)), b.room)]
 	if c := (*conn)(b); c.socket == nil {
+		if c.waiting != nil { // it may have to wait
+			if err := c.waiting(); err != nil {
+				return 0, err
+			}
+		}
 		n, err = c.Conn.Read(p)
 	} else {
 		n, err = c.readAhead(p)

@@ -161,6 +161,14 @@ func (a *answer) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// BeforeWaiting has do called before a Read waits for the server, by the goroutine that reads: what was read so far may have to go on
+// its way. An error of it ends reading.
+func (a *answer) BeforeWaiting(do func() error) {
+	if !a.done {
+		a.conn.waiting = do
+	}
+}
+
 func (a *answer) Close() error {
 	if !a.done {
 		a.finish(false)
@@ -171,6 +179,7 @@ func (a *answer) Close() error {
 // finish gives the connection back if another call can use it.
 func (a *answer) finish(whole bool) {
 	a.done = true
+	a.conn.waiting = nil
 	if !a.stop() || !whole || a.closes || a.conn.unread() {
 		a.conn.abort()
 		return

@@ -49,7 +49,10 @@ func (c *conn) read(fd uintptr) bool {
 			continue
 		case errors.Is(err, syscall.EAGAIN):
 			c.putBack()
-			return false
+			if c.waiting != nil {
+				c.err = c.waiting()
+			}
+			return c.err != nil
 		case err != nil:
 			c.err = os.NewSyscallError("read", err)
 		case n == 0:

@@ -21,6 +21,7 @@ const (
 // reader walks a request from left to right, once, and fills in req. All its methods return *Error as error.
 type reader struct {
 	dec     *jsontext.Decoder
+	source  bytes.Buffer // of body, that dec reads
 	body    []byte
 	values  int
 	name    span    // of the member name read last
@@ -71,7 +72,8 @@ func (r *reader) release() {
 func (r *reader) reset(body []byte) {
 	// The decoder's own checks are off where our rules differ: UTF-8 is checked for the whole body (a lone surrogate
 	// escape may pass), and members may be repeated where nothing is judged. It reads a bytes.Buffer in place.
-	r.dec.Reset(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	r.source = *bytes.NewBuffer(body)
+	r.dec.Reset(&r.source, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	r.body, r.leastLimit = body, 1
 }
 
