@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -46,6 +47,37 @@ func TestTwoDeploymentsAtOneUpstreamShare(t *testing.T) {
 	}
 	if len(seen) != 2 {
 		t.Errorf("60 sessions: the second deployment was asked: %v", seen)
+	}
+}
+
+// Callers are spread over the upstreams of a pool, whether or not their sessions have names, and the same names even; each stays where it is.
+func TestCallersAreSpread(t *testing.T) {
+	spec := proxy.Spec{Upstreams: []proxy.UpstreamSpec{{Name: "one", Key: "sk-key-one"}, {Name: "two", Key: "sk-key-two"}}}
+	for i := range 20 {
+		spec.Keys = append(spec.Keys, proxy.KeySpec{
+			Name: fmt.Sprint("caller", i), Hashes: [][32]byte{sha256.Sum256([]byte(fmt.Sprint("tf-secret-", i)))}, Limits: limits(t, "1m tokens in total"),
+		})
+	}
+	spec.Models = []proxy.ModelSpec{{Pattern: "*", Pool: []proxy.PoolSpec{{Upstream: "one"}, {Upstream: "two"}}}}
+	h := newHouse(t, spec, answerWith(200, plainAnswer(8, 3)))
+	for _, body := range []string{hi, strings.Replace(hi, "{", `{"prompt_cache_key":"session",`, 1)} {
+		callers := map[string]int{}
+		for i := range 20 {
+			where := func() string {
+				if got := h.chat(body, "Authorization", fmt.Sprint("Bearer tf-secret-", i)); got.status != 200 {
+					t.Fatalf("caller %d: %d %s", i, got.status, got.body)
+				}
+				return (<-h.asked).Header.Get("Authorization")
+			}
+			home := where()
+			if again := where(); again != home {
+				t.Errorf("caller %d goes to %s and to %s", i, home, again)
+			}
+			callers[home]++
+		}
+		if len(callers) != 2 {
+			t.Errorf("20 callers all go to the same of two upstreams: %v", callers)
+		}
 	}
 }
 
