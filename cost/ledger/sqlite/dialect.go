@@ -86,12 +86,12 @@ type fileLock struct {
 // lockTime is how long a lock is waited for: a reader that replays a journal has it for a moment.
 const lockTime = time.Second
 
-func lock(path string) (*fileLock, error) {
+func lock(ctx context.Context, path string) (*fileLock, error) {
 	l := flock.New(path+".lock", flock.SetPermissions(0o600))
-	patient, cancel := context.WithTimeout(context.Background(), lockTime)
+	patient, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
 	got, err := l.TryLockContext(patient, lockTime/50)
-	if errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		err = nil
 	}
 	switch {

@@ -45,7 +45,7 @@ func settle(ctx context.Context, path string) {
 			continue
 		}
 		if store, err := Open(ctx, path); err == nil {
-			_ = store.Close() // all is written
+			_ = store.Close() //nolint:contextcheck // all is written
 		}
 		return
 	}

@@ -29,7 +29,7 @@ const application = 0x746b6661
 // ledger is left alone: the error matches [ledger.ErrCorrupt].
 func Open(ctx context.Context, path string) (*sqlstore.Store, error) {
 	path = follow(path)
-	held, err := lock(path)
+	held, err := lock(ctx, path)
 	if err != nil {
 		return nil, err
 	}
