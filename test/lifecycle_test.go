@@ -91,6 +91,23 @@ func TestDrainIsBounded(t *testing.T) {
 	<-up.Last(t).Ended()
 }
 
+// The program does not end before the calls that it cuts are settled: each has its line in the log by then.
+func TestCutCallsAreSettledBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	up := fakeopenai.New(t)
+	up.Always(model, fakeopenai.Answer{Text: words(20), Pause: fakeopenai.Forever(), PauseAt: 5})
+	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000 tokens in total"}, More: "timeouts: { drain: 300ms }\n"})
+	const calls = 60
+	for range calls {
+		readEvents(t, p.Open(t.Context(), t, harness.Alice, ask(`"stream": true`, `"max_tokens": 50`)).Body, 5)
+	}
+	p.Stop(t)
+	before, _, stopped := strings.Cut(p.Stderr(), `"msg":"stopped"`)
+	if n := strings.Count(before, `"ending":"broken_stream"`); n != calls || !stopped {
+		t.Errorf("%d of %d calls were settled before the program stopped (%v)", n, calls, stopped)
+	}
+}
+
 // Reloading changes limits and keeps what was consumed; a bad file changes nothing.
 func TestReload(t *testing.T) {
 	t.Parallel()

@@ -127,6 +127,26 @@ func TestTheEndGivesUpAStoreThatHangs(t *testing.T) {
 	}
 }
 
+// What is queued while the last rows are written is written, too.
+func TestTheEndWritesWhatComesMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(t)
+		w, stop := run(t, m, ledger.Options{})
+		b := begun(w, "key", 1)
+		durable(t, w.Begin(b))
+		m.onCommit(slow(time.Second), nil)
+		w.Draw(&ledger.Draw{Exchange: b.Exchange, Step: 1})
+		stopping := make(chan error)
+		go func() { stopping <- stop() }()
+		time.Sleep(500 * time.Millisecond)
+		w.End(ended(b, 1))
+		if err := <-stopping; err != nil {
+			t.Error(err)
+		}
+		m.balanced()
+	})
+}
+
 // One attempt has time enough for a batch of any size.
 func TestALargeBatchHasTimeEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
