@@ -97,7 +97,7 @@ func TestCutCallsAreSettledBeforeTheEnd(t *testing.T) {
 	up := fakeopenai.New(t)
 	up.Always(model, fakeopenai.Answer{Text: words(20), Pause: fakeopenai.Forever(), PauseAt: 5})
 	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000 tokens in total"}, More: "timeouts: { drain: 300ms }\n"})
-	const calls = 60
+	const calls = 300
 	for range calls {
 		readEvents(t, p.Open(t.Context(), t, harness.Alice, ask(`"stream": true`, `"max_tokens": 50`)).Body, 5)
 	}
