@@ -8,3 +8,10 @@ func EndingNames() []string {
 	}
 	return names
 }
+
+// Remembered is of how many refused requests the estimate is known.
+func (s *Server) Remembered() int {
+	s.memo.mu.Lock()
+	defer s.memo.mu.Unlock()
+	return len(s.memo.known)
+}
