@@ -80,7 +80,7 @@ func (w *Writer) take(roll bool) *group {
 	}
 	g.upto = w.ids.reached() // rows get their Seq under the same lock
 	g.taken.Store(true)
-	w.next = newGroup(w.slot, g.queued.Number+1)
+	w.next, w.taken = newGroup(w.slot, g.queued.Number+1), g
 	w.mu.Unlock()
 	return g
 }
@@ -164,6 +164,7 @@ func (w *Writer) persist(ctx context.Context, g *group) error {
 		limit := commitTime + time.Duration(g.rows)*rowTime
 		err := w.attempt(ctx, limit, func(ctx context.Context) error { return w.store.Commit(ctx, &g.batch) })
 		if err == nil {
+			g.stored.Store(true)
 			w.stats.stuck.Store(0)
 			w.recovered()
 			w.stats.commits.Add(1)

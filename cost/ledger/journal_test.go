@@ -2,6 +2,8 @@ package ledger_test
 
 import (
 	"errors"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -224,5 +226,50 @@ func TestAJournalThatHangs(t *testing.T) {
 		}
 		stopped(t, stop)
 		m.balanced()
+	})
+}
+
+// What comes after the end is not kept: the files are those of whoever opens the ledger next.
+func TestNothingIsKeptAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, p := newMemory(t), newPaper(t)
+		w, stop := run(t, m, ledger.Options{Journal: p})
+		stopped(t, stop)
+		late := begun(w, "key", 5)
+		if err := w.Begin(late).Wait(t.Context()); !errors.Is(err, ledger.ErrUnavailable) {
+			t.Errorf("a row that nobody will write: %v, want that the ledger is unavailable", err)
+		}
+		if p.times(late.Exchange) != 0 {
+			t.Error("a row was kept in a journal that was cleared for the next")
+		}
+	})
+}
+
+// A journal that fails for long is said to do so once, and so is that it can be written again.
+func TestAJournalThatFailsIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, p := newMemory(t), newPaper(t)
+		p.fails = errors.New("the disk is full")
+		var log strings.Builder
+		w, stop := run(t, m, ledger.Options{Journal: p, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		call := func() {
+			b := begun(w, "key", 5)
+			durable(t, w.Begin(b))
+			durable(t, w.End(ended(b, 4)))
+			time.Sleep(time.Second)
+		}
+		for range 10 {
+			call()
+		}
+		p.fails = nil
+		call()
+		call()
+		stopped(t, stop)
+		if n := strings.Count(log.String(), "level=ERROR"); n != 1 {
+			t.Errorf("%d errors are logged, want one:\n%s", n, log.String())
+		}
+		if n := strings.Count(log.String(), "can be written again"); n != 1 {
+			t.Errorf("%d times it is said that it can be written again, want once:\n%s", n, log.String())
+		}
 	})
 }

@@ -1,0 +1,182 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/cost/ledger/sqlite"
+)
+
+// halting is a store whose commits halt before they have written anything, once it is told to.
+type halting struct {
+	ledger.Store
+	halts  chan struct{} // closed: commits halt from now on
+	halted chan struct{} // receives for each commit that does
+	freed  chan struct{} // closed: those fail for good
+}
+
+func (h *halting) Commit(ctx context.Context, b *ledger.Batch) error {
+	select {
+	case <-h.halts:
+		h.halted <- struct{}{}
+		<-h.freed
+		return ledger.ErrLocked
+	default:
+		return h.Store.Commit(ctx, b)
+	}
+}
+
+// mortal is a ledger with a journal, as a proxy has it that will be killed.
+type mortal struct {
+	t     testing.TB
+	path  string
+	store *halting
+	w     *ledger.Writer
+}
+
+func newMortal(t testing.TB, o ledger.Options) *mortal {
+	t.Helper()
+	m := &mortal{t: t, path: filepath.Join(t.TempDir(), "usage.db")}
+	store, err := sqlite.Open(t.Context(), m.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Journal, err = sqlite.Journal(t.Context(), store, m.path); err != nil {
+		t.Fatal(err)
+	}
+	m.store = &halting{store, make(chan struct{}), make(chan struct{}, 100), make(chan struct{})}
+	if m.w, _, err = ledger.Open(t.Context(), m.store, o); err != nil {
+		t.Fatal(err)
+	}
+	running, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = m.w.Run(running) // what it says of rows that are lost is of no interest
+	}()
+	t.Cleanup(func() {
+		stop()
+		close(m.store.freed)
+		<-ended
+		store.Close()
+	})
+	return m
+}
+
+// halt makes commits halt. What was committed before is in the store.
+func (m *mortal) halt() {
+	close(m.store.halts)
+}
+
+// begin queues a begin row.
+func (m *mortal) begin() (ledger.ID, ledger.Ticket) {
+	id := m.w.IDs().Next()
+	return id, m.w.Begin(&ledger.Begin{Exchange: id, Series: ledger.Series{Key: "alice"}, Model: "gpt-5-mini"})
+}
+
+func (m *mortal) wait(ticket ledger.Ticket) {
+	m.t.Helper()
+	if err := ticket.Wait(m.t.Context()); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// killed is the path of what a process leaves that is killed now.
+func (m *mortal) killed() string {
+	m.t.Helper()
+	to := filepath.Join(m.t.TempDir(), "usage.db")
+	for _, part := range []string{"", "-wal", "-tail0", "-tail1"} {
+		content, err := os.ReadFile(m.path + part)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = os.WriteFile(to+part, content, 0o600)
+		}
+		if err != nil {
+			m.t.Fatal(err)
+		}
+	}
+	return to
+}
+
+// found are the exchanges of the ledger at path, as who reads it finds them. It is whole, or the test fails.
+func found(t testing.TB, path string) (began []ledger.ID) {
+	t.Helper()
+	store, err := sqlite.OpenReader(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	s, err := store.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	err = s.Began(t.Context(), time.Unix(0, 0), time.Now().Add(time.Hour), func(x *ledger.Exchange) error {
+		began = append(began, x.Begin.Exchange)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Strays(t.Context(), func(stray ledger.Stray) error {
+		t.Errorf("a row belongs to nothing: %+v", stray)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return began
+}
+
+// A batch is being committed, and nobody has waited for any of its rows. What somebody waited for meanwhile is of the next, and survives.
+func TestKilledDuringACommitThatNobodyWaitsFor(t *testing.T) {
+	for name, first := range map[string]func(m *mortal){
+		"rows": func(m *mortal) { m.begin() },
+		"an error": func(m *mortal) {
+			id, _ := m.begin()
+			m.w.End(&ledger.End{Exchange: id, Status: 500, Basis: ledger.Nothing})
+		},
+		"refusals": func(m *mortal) { m.w.Refused("alice", "gpt-5-mini", "insufficient_quota") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMortal(t, ledger.Options{Late: time.Millisecond, RollEvery: 20 * time.Millisecond})
+			_, before := m.begin()
+			if err := before.Stored(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			m.halt()
+			first(m)
+			<-m.store.halted
+			id, ticket := m.begin()
+			m.wait(ticket)
+			if all := found(t, m.killed()); !slices.Contains(all, id) {
+				t.Errorf("an answer has left whose row is lost: %v is not among %v", id, all)
+			}
+		})
+	}
+}
+
+// What is in the journal of an exchange is never without its begin row.
+func TestKilledBetweenTheRowsOfAnExchange(t *testing.T) {
+	m := newMortal(t, ledger.Options{Late: time.Millisecond})
+	m.halt()
+	_, ticket := m.begin()
+	m.wait(ticket)
+	failed, _ := m.begin() // its answer is an error, which waits for nothing
+	<-m.store.halted
+	m.w.End(&ledger.End{Exchange: failed, Status: 500, Basis: ledger.Nothing})
+	id, ticket := m.begin()
+	m.wait(ticket)
+	if all := found(t, m.killed()); !slices.Contains(all, id) {
+		t.Errorf("an answer has left whose row is lost: %v is not among %v", id, all)
+	}
+}
