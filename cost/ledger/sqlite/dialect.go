@@ -83,14 +83,18 @@ type fileLock struct {
 	file   *os.File // the ledger itself; nil: it is not open yet
 }
 
-// lockTime is how long a lock is waited for: a reader that replays a journal has it for a moment.
-const lockTime = time.Second
+// lockTime is how long who means to write waits for the lock: a reader that replays a journal has it for a moment.
+var lockTime = time.Second
 
-func lock(path string) (*fileLock, error) {
+// lock takes the lock beside the ledger at path, for which it waits no longer than patience lasts.
+func lock(ctx context.Context, path string, patience time.Duration) (*fileLock, error) {
 	l := flock.New(path+".lock", flock.SetPermissions(0o600))
-	patient, cancel := context.WithTimeout(context.Background(), lockTime)
-	defer cancel()
-	got, err := l.TryLockContext(patient, lockTime/50)
+	got, err := l.TryLock()
+	if !got && err == nil && patience > 0 {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		got, err = l.TryLockContext(ctx, patience/50)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil
 	}

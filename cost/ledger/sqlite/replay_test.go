@@ -180,3 +180,39 @@ func TestKilledBetweenTheRowsOfAnExchange(t *testing.T) {
 		t.Errorf("an answer has left whose row is lost: %v is not among %v", id, all)
 	}
 }
+
+// A copy of what was killed holds what its journal holds, by whatever name it is called.
+func TestABackupOfWhatWasKilled(t *testing.T) {
+	m := newMortal(t, ledger.Options{Late: time.Hour, RollEvery: time.Hour})
+	id, ticket := m.begin()
+	m.wait(ticket)
+	path, link, to := m.killed(), filepath.Join(t.TempDir(), "link.db"), filepath.Join(t.TempDir(), "copy.db")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := sqlite.Backup(t.Context(), link, to); err != nil {
+		t.Fatal(err)
+	}
+	if all := found(t, to); !slices.Contains(all, id) {
+		t.Errorf("the copy holds %v, and not %v, which was in the journal", all, id)
+	}
+}
+
+// A proxy that runs has a journal. Who reads its ledger does not wait for it to end.
+func TestReadersDoNotWaitForTheLock(t *testing.T) {
+	m := newMortal(t, ledger.Options{Late: time.Hour, RollEvery: time.Hour})
+	_, ticket := m.begin()
+	m.wait(ticket)
+	if _, err := os.Stat(m.path + "-tail1"); err != nil {
+		t.Fatal(err)
+	}
+	defer func(before time.Duration) { *sqlite.LockTime = before }(*sqlite.LockTime)
+	*sqlite.LockTime = 24 * time.Hour
+	patient, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	store, err := sqlite.OpenReader(patient, m.path)
+	if err != nil {
+		t.Fatalf("who reads waits for the lock that the writer keeps as long as it runs: %v", err)
+	}
+	store.Close()
+}
