@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -133,6 +134,18 @@ func TestAnotherLedgersJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "usage.db")
 	keep(t, journal.New(path, identity+1), full(5))
 	read(t, path)
+}
+
+// What another version of this program has left is not taken for something else, nor forgotten.
+func TestAnotherVersionsJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "usage.db")
+	keep(t, journal.New(path, identity), full(5))
+	if err := journal.Reformat(path+"-tail1", 2); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := journal.Read(path, identity); err == nil || !strings.Contains(err.Error(), "usage.db-tail1") {
+		t.Errorf("got %v and %v, want an error that names the file", got, err)
+	}
 }
 
 // A file that ends anywhere, or is damaged anywhere, holds whole frames up to there.
