@@ -41,7 +41,8 @@ type Journal struct {
 
 // file is one of the two.
 type file struct {
-	*os.File       // nil: not open yet
+	*os.File // nil: not open yet
+	info     os.FileInfo
 	number   int64 // of the batch that is in it
 	size     int64 // of its frames
 }
@@ -55,23 +56,14 @@ func New(path string, identity int64) *Journal {
 // Keep is that of [ledger.Journal]. After an error, the same rows can be kept again.
 func (j *Journal) Keep(b *ledger.Batch) error {
 	f := &j.files[b.Number&1]
-	switch newest := max(j.files[0].number, j.files[1].number); {
-	case f.File == nil:
-		// For those who may read the ledger: who spent what is nobody else's business.
-		opened, err := os.OpenFile(j.path+names[b.Number&1], os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-		if err != nil {
-			return fmt.Errorf("keep rows of the ledger: %w", err)
-		}
-		*f = file{File: opened, number: b.Number}
+	newest := max(j.files[0].number, j.files[1].number)
+	switch {
 	case b.Number < newest-1:
 		return fmt.Errorf("BUG: keep rows of batch %d of the ledger after those of batch %d", b.Number, newest)
-	case b.Number != f.number:
-		if f.size > mostLeft {
-			if err := f.Truncate(0); err != nil {
-				return fmt.Errorf("keep rows of the ledger: %w", err)
-			}
+	case f.File == nil || b.Number != f.number:
+		if err := j.begin(f, b.Number); err != nil {
+			return fmt.Errorf("keep rows of the ledger: %w", err)
 		}
-		f.number, f.size = b.Number, 0
 	}
 	j.frame = j.encode(j.frame[:0], b)
 	if len(j.frame)-frameHead > mostRows {
@@ -84,6 +76,38 @@ func (j *Journal) Keep(b *ledger.Batch) error {
 	if cap(j.frame) > mostLeft {
 		j.frame = nil
 	}
+	return nil
+}
+
+// begin makes a file that of another batch. It is opened where it is not there any more: what has no name outlasts nothing.
+func (j *Journal) begin(f *file, number int64) error {
+	path := j.path + names[number&1]
+	if f.File != nil {
+		now, err := os.Stat(path)
+		if err != nil || !os.SameFile(now, f.info) {
+			f.Close()
+			*f = file{number: f.number}
+		}
+	}
+	switch {
+	case f.File == nil:
+		// For those who may read the ledger: who spent what is nobody else's business.
+		opened, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+		if err != nil {
+			return err
+		}
+		f.File = opened
+		if f.info, err = opened.Stat(); err != nil {
+			f.Close()
+			f.File = nil
+			return err
+		}
+	case f.size > mostLeft:
+		if err := f.Truncate(0); err != nil {
+			return err
+		}
+	}
+	f.number, f.size = number, 0
 	return nil
 }
 

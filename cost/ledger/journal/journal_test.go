@@ -148,6 +148,23 @@ func TestAnotherVersionsJournal(t *testing.T) {
 	}
 }
 
+// Where somebody has tidied up, files are made again: rows in a file that has no name outlast nothing.
+func TestFilesThatWereRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "usage.db")
+	j := journal.New(path, identity)
+	keep(t, j, full(1), full(2))
+	if err := journal.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	keep(t, j, full(3))
+	read(t, path, full(3))
+	if err := os.Rename(path+"-tail1", path+"-tail0"); err != nil {
+		t.Fatal(err)
+	}
+	keep(t, j, full(4), full(5))
+	read(t, path, full(4), full(5))
+}
+
 // A file that ends anywhere, or is damaged anywhere, holds whole frames up to there.
 func TestTornAnywhere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "usage.db")
