@@ -160,11 +160,14 @@ func (w *Writer) refusals(g *group) (list []Refusal) {
 
 // persist commits a group, however often it takes. It gives up when ctx ends; the group is then kept for finish.
 func (w *Writer) persist(ctx context.Context, g *group) error {
+	began := time.Now()
+	w.committing.Store(&began)
 	for wait := firstRetry; ; wait = min(2*wait, slowRetry) {
 		limit := commitTime + time.Duration(g.rows)*rowTime
 		err := w.attempt(ctx, limit, func(ctx context.Context) error { return w.store.Commit(ctx, &g.batch) })
 		if err == nil {
 			g.stored.Store(true)
+			w.committing.Store(nil)
 			w.stats.stuck.Store(0)
 			w.recovered()
 			w.stats.commits.Add(1)

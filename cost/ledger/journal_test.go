@@ -273,3 +273,39 @@ func TestAJournalThatFailsIsToldOnce(t *testing.T) {
 		}
 	})
 }
+
+// Where a commit takes long, answers wait for the store again: what a power loss forgets is no more than a second.
+func TestTheJournalDoesNotStandInForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, p := newMemory(t), newPaper(t)
+		w, stop := run(t, m, ledger.Options{Journal: p})
+		m.onCommit(slow(3*time.Second), nil)
+		began := time.Now()
+		var longest time.Duration
+		for time.Since(began) < 2*time.Second {
+			b := begun(w, "key", 5)
+			asked := time.Now()
+			durable(t, w.Begin(b))
+			longest = max(longest, time.Since(asked))
+			w.End(ended(b, 4))
+			time.Sleep(10 * time.Millisecond)
+		}
+		if longest < 2*time.Second {
+			t.Errorf("for three seconds nothing has reached the store, and nobody waited longer than %s", longest)
+		}
+		m.onCommit(nil, nil)
+		b := begun(w, "key", 5)
+		durable(t, w.Begin(b)) // of the batch that is slow
+		w.End(ended(b, 4))
+		time.Sleep(5 * time.Second)
+		asked := time.Now()
+		b = begun(w, "key", 5)
+		durable(t, w.Begin(b))
+		if took := time.Since(asked); took != 0 {
+			t.Errorf("the store is fast again, and somebody waits for %s", took)
+		}
+		w.End(ended(b, 4))
+		stopped(t, stop)
+		m.balanced()
+	})
+}

@@ -58,6 +58,8 @@ type Writer struct {
 	calls  chan func() // to the store, one after the other
 	deaf   bool        // the store is not to be called again
 
+	committing atomic.Pointer[time.Time] // since when; nil: no commit runs
+
 	failing atomic.Pointer[failure]
 	alarm   atomic.Pointer[chan struct{}] // closed when the ledger begins to fail, and then replaced
 	stats   counters
