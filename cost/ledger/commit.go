@@ -21,8 +21,8 @@ const (
 	mostAhead   = time.Hour // that the newest row may be ahead of the clock, before somebody should know
 )
 
-// Run commits what is queued until ctx ends, then what is left. An error says how many rows are lost, as the ledger could not be
-// written for ten more seconds. Call it once.
+// Run commits what is queued until ctx ends, then what is left. An error says how many rows are lost, or are in the journal alone, as the
+// ledger could not be written for ten more seconds. Call it once.
 func (w *Writer) Run(ctx context.Context) error {
 	go w.answerCalls()
 	defer close(w.calls)
@@ -246,6 +246,9 @@ func (w *Writer) finish(ctx context.Context) error {
 	w.mu.Lock()
 	rows += w.next.rows
 	w.mu.Unlock()
+	if !errors.Is(err, ErrLocked) && w.rescued() {
+		return fmt.Errorf("%w: %d rows are in its journal, and get into it when it is opened next: %w", ErrUnavailable, rows, err)
+	}
 	return fmt.Errorf("%w: %d rows are lost: %w", ErrUnavailable, rows, err)
 }
 

@@ -103,6 +103,30 @@ func (w *Writer) note(g *group) bool {
 	return true
 }
 
+// rescued puts all rows that are not in the store into the journal, and reports whether they are there.
+func (w *Writer) rescued() bool {
+	if w.options.Journal == nil {
+		return false
+	}
+	kept := make(chan bool, 1)
+	go func() { // it may hang as the store does
+		w.keeping <- struct{}{}
+		defer func() { <-w.keeping }()
+		w.mu.Lock()
+		last := w.next
+		w.mu.Unlock()
+		w.keep(last)
+		w.sealed = true
+		kept <- last.noted && !last.unkept
+	}()
+	select {
+	case done := <-kept:
+		return done
+	case <-time.After(time.Second):
+		return false
+	}
+}
+
 // clear ends with an empty journal, for all rows are in the store. Nothing is kept thereafter: the next who opens the ledger may be there
 // already, and the files are his.
 func (w *Writer) clear() error {

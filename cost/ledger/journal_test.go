@@ -309,3 +309,30 @@ func TestTheJournalDoesNotStandInForLong(t *testing.T) {
 		m.balanced()
 	})
 }
+
+// What the store does not take in the end is in the journal, and is not said to be lost.
+func TestTheEndLeavesWhatIsLeftInTheJournal(t *testing.T) {
+	for name, want := range map[string]string{"it can be written": " 2 rows are in its journal", "nor can it": " 2 rows are lost"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, p := newMemory(t), newPaper(t)
+				m.onCommit(broken, nil)
+				if name == "nor can it" {
+					p.fails = errors.New("the disk is full")
+				}
+				w, stop := run(t, m, ledger.Options{Journal: p})
+				first, second := begun(w, "key", 1), begun(w, "key", 1)
+				w.Begin(first)
+				time.Sleep(time.Second)
+				w.Begin(second)
+				err := stop()
+				if !errors.Is(err, ledger.ErrUnavailable) || !strings.Contains(err.Error(), want) {
+					t.Errorf("run: %v; want that it says:%s", err, want)
+				}
+				if kept := p.times(first.Exchange) + p.times(second.Exchange); kept != 2 && p.fails == nil {
+					t.Errorf("%d of two rows are in the journal", kept)
+				}
+			})
+		})
+	}
+}

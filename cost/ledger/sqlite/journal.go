@@ -54,7 +54,7 @@ func settle(ctx context.Context, path string) {
 			return // who reads it hears why
 		}
 		if store, err := openHeld(ctx, path, held); err == nil {
-			_ = store.Close() // all is written
+			_ = store.Close() //nolint:contextcheck // all is written
 		}
 		return
 	}
