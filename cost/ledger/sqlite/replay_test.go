@@ -264,3 +264,51 @@ func TestReplayedRowsBelongToSomething(t *testing.T) {
 		}
 	})
 }
+
+// Whose an object is, what was corrected, who was told and what a price is outlast the process as calls do, and no id is given twice.
+func TestKilledWithRowsOfEveryKind(t *testing.T) {
+	m := newMortal(t, ledger.Options{Late: time.Hour, RollEvery: time.Hour})
+	id, _ := m.begin()
+	m.w.Price(ledger.PriceCard{Version: "p1", Card: "{}"})
+	m.w.Notify(ledger.Notice{Budget: "budget", At: "80%"})
+	m.w.End(&ledger.End{Exchange: id, Status: 200, Basis: ledger.Reported, Ending: "complete"})
+	m.w.Correct([]*ledger.Correction{{Exchange: id, Was: ledger.Reported, Basis: ledger.Nothing}})
+	m.wait(m.w.Own([]*ledger.Owned{{ID: "resp_1", Kind: ledger.Response, Key: "alice"}}))
+	newest := m.w.IDs().Next()
+
+	store, err := sqlite.Open(t.Context(), m.killed())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	w, stop := writing(t, store, ledger.Options{})
+	if owned, err := w.Owned(t.Context(), "alice", []string{"resp_1"}); err != nil || len(owned) != 1 {
+		t.Errorf("alice owns %v, %v", owned, err)
+	}
+	if next := w.IDs().Next(); next <= newest {
+		t.Errorf("the next id is %v, and %v was made before the kill", next, newest)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	reads(t, store, func(s ledger.Snapshot) {
+		card, err := s.Price(t.Context(), "p1")
+		if err != nil || card != "{}" {
+			t.Errorf("the price is %q, %v", card, err)
+		}
+		if told, err := s.Notices(t.Context()); err != nil || len(told) != 1 {
+			t.Errorf("the notices are %v, %v", told, err)
+		}
+		corrections := 0
+		err = s.Corrections(t.Context(), time.Unix(0, 0), time.Now().Add(time.Hour), func(*ledger.Correction) error { corrections++; return nil })
+		if err != nil || corrections != 1 {
+			t.Errorf("%d corrections, %v; want one", corrections, err)
+		}
+		requests := int64(0)
+		q := ledger.HourQuery{From: time.Unix(0, 0), To: time.Now().Add(24 * time.Hour).Truncate(time.Hour)}
+		err = s.Hours(t.Context(), q, func(_ ledger.Hour, sums ledger.Sums) error { requests += sums.Requests; return nil })
+		if err != nil || requests != 1 {
+			t.Errorf("the sums are of %d calls, %v; want one", requests, err)
+		}
+	})
+}
