@@ -21,8 +21,8 @@ const (
 	mostAhead   = time.Hour // that the newest row may be ahead of the clock, before somebody should know
 )
 
-// Run commits what is queued until ctx ends, then what is left. An error says how many rows are lost, as the ledger could not be
-// written for ten more seconds. Call it once.
+// Run commits what is queued until ctx ends, then what is left. An error says how many rows are lost, or are in the journal alone, as the
+// ledger could not be written for ten more seconds. Call it once.
 func (w *Writer) Run(ctx context.Context) error {
 	go w.answerCalls()
 	defer close(w.calls)
@@ -80,7 +80,7 @@ func (w *Writer) take(roll bool) *group {
 	}
 	g.upto = w.ids.reached() // rows get their Seq under the same lock
 	g.taken.Store(true)
-	w.next = newGroup(w.slot, g.queued.Number+1)
+	w.next, w.taken = newGroup(w.slot, g.queued.Number+1), g
 	w.mu.Unlock()
 	return g
 }
@@ -160,10 +160,14 @@ func (w *Writer) refusals(g *group) (list []Refusal) {
 
 // persist commits a group, however often it takes. It gives up when ctx ends; the group is then kept for finish.
 func (w *Writer) persist(ctx context.Context, g *group) error {
+	began := time.Now()
+	w.committing.Store(&began)
 	for wait := firstRetry; ; wait = min(2*wait, slowRetry) {
 		limit := commitTime + time.Duration(g.rows)*rowTime
 		err := w.attempt(ctx, limit, func(ctx context.Context) error { return w.store.Commit(ctx, &g.batch) })
 		if err == nil {
+			g.stored.Store(true)
+			w.committing.Store(nil)
 			w.stats.stuck.Store(0)
 			w.recovered()
 			w.stats.commits.Add(1)
@@ -242,6 +246,9 @@ func (w *Writer) finish(ctx context.Context) error {
 	w.mu.Lock()
 	rows += w.next.rows
 	w.mu.Unlock()
+	if !errors.Is(err, ErrLocked) && w.rescued() {
+		return fmt.Errorf("%w: %d rows are in its journal, and get into it when it is opened next: %w", ErrUnavailable, rows, err)
+	}
 	return fmt.Errorf("%w: %d rows are lost: %w", ErrUnavailable, rows, err)
 }
 

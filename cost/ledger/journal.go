@@ -57,27 +57,78 @@ func (t Ticket) kept(ctx context.Context, patience <-chan time.Time) (kept, over
 		}
 	}
 	defer func() { <-w.keeping }()
-	if g.kept.Load() < t.row && !g.settled.Load() && !g.unkept {
+	if g.kept.Load() < t.row && !g.settled.Load() && !w.sealed {
 		w.keep(g)
 	}
 	return g.kept.Load() >= t.row, false
 }
 
-// keep puts what is queued in a group into the journal. After an error, those who wait for the group wait for the store.
+// keep puts what is queued in a group into the journal. A batch is replayed after the one before it, or not at all. So as long as that one
+// is not in the store, all of it is put there first, whether or not somebody has waited for its rows, and even if it has none.
 func (w *Writer) keep(g *group) {
 	w.mu.Lock()
-	rows, to, upto := g.queued.since(g.mark), g.queued.mark(), g.rows
+	before := w.taken
 	w.mu.Unlock()
-	if err := w.options.Journal.Keep(rows); err != nil {
-		g.unkept = true
-		w.options.Log.Error("ledger journal", "error", err, "then", "answers wait for the ledger itself, as with sync: always")
+	if before != nil && before != g && !before.stored.Load() && !w.note(before) {
 		return
 	}
-	g.mark = to
-	g.kept.Store(int64(upto))
+	w.note(g)
 }
 
-// clear ends with an empty journal, for all rows are in the store.
+// note puts what is queued in a group into the journal, and reports whether all of that is there.
+func (w *Writer) note(g *group) bool {
+	w.mu.Lock()
+	rows, to, upto := g.queued.since(g.mark), g.queued.mark(), int64(g.rows)
+	w.mu.Unlock()
+	switch {
+	case g.unkept:
+		return false
+	case g.noted && g.kept.Load() == upto:
+		return true
+	}
+	if err := w.options.Journal.Keep(rows); err != nil {
+		g.unkept = true
+		if !w.unkept {
+			w.unkept = true
+			w.options.Log.Error("ledger journal", "error", err, "then", "answers wait for the ledger itself, as with sync: always, until it can be written")
+		}
+		return false
+	}
+	if w.unkept {
+		w.unkept = false
+		w.options.Log.Info("ledger journal can be written again")
+	}
+	g.mark, g.noted = to, true
+	g.kept.Store(upto)
+	return true
+}
+
+// rescued puts all rows that are not in the store into the journal, and reports whether they are there.
+func (w *Writer) rescued() bool {
+	if w.options.Journal == nil {
+		return false
+	}
+	kept := make(chan bool, 1)
+	go func() { // it may hang as the store does
+		w.keeping <- struct{}{}
+		defer func() { <-w.keeping }()
+		w.mu.Lock()
+		last := w.next
+		w.mu.Unlock()
+		w.keep(last)
+		w.sealed = true
+		kept <- last.noted && !last.unkept
+	}()
+	select {
+	case done := <-kept:
+		return done
+	case <-time.After(time.Second):
+		return false
+	}
+}
+
+// clear ends with an empty journal, for all rows are in the store. Nothing is kept thereafter: the next who opens the ledger may be there
+// already, and the files are his.
 func (w *Writer) clear() error {
 	if w.options.Journal == nil {
 		return nil
@@ -88,5 +139,6 @@ func (w *Writer) clear() error {
 	case <-time.After(lastChances):
 		return fmt.Errorf("clear the ledger's journal: a write to it has hung for %s", lastChances)
 	}
+	w.sealed = true
 	return w.options.Journal.Clear()
 }

@@ -2,6 +2,8 @@ package ledger_test
 
 import (
 	"errors"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -225,4 +227,112 @@ func TestAJournalThatHangs(t *testing.T) {
 		stopped(t, stop)
 		m.balanced()
 	})
+}
+
+// What comes after the end is not kept: the files are those of whoever opens the ledger next.
+func TestNothingIsKeptAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, p := newMemory(t), newPaper(t)
+		w, stop := run(t, m, ledger.Options{Journal: p})
+		stopped(t, stop)
+		late := begun(w, "key", 5)
+		if err := w.Begin(late).Wait(t.Context()); !errors.Is(err, ledger.ErrUnavailable) {
+			t.Errorf("a row that nobody will write: %v, want that the ledger is unavailable", err)
+		}
+		if p.times(late.Exchange) != 0 {
+			t.Error("a row was kept in a journal that was cleared for the next")
+		}
+	})
+}
+
+// A journal that fails for long is said to do so once, and so is that it can be written again.
+func TestAJournalThatFailsIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, p := newMemory(t), newPaper(t)
+		p.fails = errors.New("the disk is full")
+		var log strings.Builder
+		w, stop := run(t, m, ledger.Options{Journal: p, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		call := func() {
+			b := begun(w, "key", 5)
+			durable(t, w.Begin(b))
+			durable(t, w.End(ended(b, 4)))
+			time.Sleep(time.Second)
+		}
+		for range 10 {
+			call()
+		}
+		p.fails = nil
+		call()
+		call()
+		stopped(t, stop)
+		if n := strings.Count(log.String(), "level=ERROR"); n != 1 {
+			t.Errorf("%d errors are logged, want one:\n%s", n, log.String())
+		}
+		if n := strings.Count(log.String(), "can be written again"); n != 1 {
+			t.Errorf("%d times it is said that it can be written again, want once:\n%s", n, log.String())
+		}
+	})
+}
+
+// Where a commit takes long, answers wait for the store again: what a power loss forgets is no more than a second.
+func TestTheJournalDoesNotStandInForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, p := newMemory(t), newPaper(t)
+		w, stop := run(t, m, ledger.Options{Journal: p})
+		m.onCommit(slow(3*time.Second), nil)
+		began := time.Now()
+		var longest time.Duration
+		for time.Since(began) < 2*time.Second {
+			b := begun(w, "key", 5)
+			asked := time.Now()
+			durable(t, w.Begin(b))
+			longest = max(longest, time.Since(asked))
+			w.End(ended(b, 4))
+			time.Sleep(10 * time.Millisecond)
+		}
+		if longest < 2*time.Second {
+			t.Errorf("for three seconds nothing has reached the store, and nobody waited longer than %s", longest)
+		}
+		m.onCommit(nil, nil)
+		b := begun(w, "key", 5)
+		durable(t, w.Begin(b)) // of the batch that is slow
+		w.End(ended(b, 4))
+		time.Sleep(5 * time.Second)
+		asked := time.Now()
+		b = begun(w, "key", 5)
+		durable(t, w.Begin(b))
+		if took := time.Since(asked); took != 0 {
+			t.Errorf("the store is fast again, and somebody waits for %s", took)
+		}
+		w.End(ended(b, 4))
+		stopped(t, stop)
+		m.balanced()
+	})
+}
+
+// What the store does not take in the end is in the journal, and is not said to be lost.
+func TestTheEndLeavesWhatIsLeftInTheJournal(t *testing.T) {
+	for name, want := range map[string]string{"it can be written": " 2 rows are in its journal", "nor can it": " 2 rows are lost"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, p := newMemory(t), newPaper(t)
+				m.onCommit(broken, nil)
+				if name == "nor can it" {
+					p.fails = errors.New("the disk is full")
+				}
+				w, stop := run(t, m, ledger.Options{Journal: p})
+				first, second := begun(w, "key", 1), begun(w, "key", 1)
+				w.Begin(first)
+				time.Sleep(time.Second)
+				w.Begin(second)
+				err := stop()
+				if !errors.Is(err, ledger.ErrUnavailable) || !strings.Contains(err.Error(), want) {
+					t.Errorf("run: %v; want that it says:%s", err, want)
+				}
+				if kept := p.times(first.Exchange) + p.times(second.Exchange); kept != 2 && p.fails == nil {
+					t.Errorf("%d of two rows are in the journal", kept)
+				}
+			})
+		})
+	}
 }

@@ -13,18 +13,29 @@ type Ticket struct {
 	row    int64  // so many rows the group had with it
 }
 
+// mostBehind is how long a commit may take while answers leave whose rows are in the journal alone: it bounds what a power loss forgets.
+const mostBehind = time.Second
+
+// behind is for how long the commit that runs has run, however often it was tried; 0: none does.
+func (w *Writer) behind() time.Duration {
+	if began := w.committing.Load(); began != nil {
+		return time.Since(*began)
+	}
+	return 0
+}
+
 // Lost reports that the row will never be recorded.
 func (t Ticket) Lost() bool { return t.group == nil }
 
 // Wait returns nil when the row outlasts the process, or when its ledger serves without: once it is in the [Journal], where there is one,
-// else when it is in the store. Otherwise it returns an error that matches [ErrUnavailable] once the writer's patience has ended, or
+// and the store is not far behind, else when it is in the store. Otherwise it returns an error that matches [ErrUnavailable] once the writer's patience has ended, or
 // ctx's error. The row may become durable all the same.
 func (t Ticket) Wait(ctx context.Context) error {
 	if t.group == nil || t.group.settled.Load() {
 		return nil
 	}
 	o := &t.writer.options
-	if o.Journal == nil || o.Serve && t.writer.failing.Load() != nil {
+	if o.Journal == nil || o.Serve && t.writer.failing.Load() != nil || t.writer.behind() > mostBehind {
 		return t.Stored(ctx)
 	}
 	if t.group.kept.Load() >= t.row {

@@ -37,12 +37,15 @@ type Writer struct {
 	ids     *IDs
 	slot    int
 
-	mu   sync.Mutex
-	next *group // being filled; guarded by mu
+	mu    sync.Mutex
+	next  *group // being filled; guarded by mu
+	taken *group // the last one that was closed; nil: there is none; guarded by mu
 
 	wake    chan struct{} // holds one: somebody waits for something in next
 	later   chan struct{} // holds one: there is something in next, and nobody waits for it
 	keeping chan struct{} // holds one while somebody uses the journal
+	unkept  bool          // the journal could not be written the last time; belongs to whoever uses it
+	sealed  bool          // nothing is kept any more; likewise
 
 	// Belongs to Run.
 	open   *openSet
@@ -54,6 +57,8 @@ type Writer struct {
 	kept   *group      // that could not be written before Run was told to end
 	calls  chan func() // to the store, one after the other
 	deaf   bool        // the store is not to be called again
+
+	committing atomic.Pointer[time.Time] // since when; nil: no commit runs
 
 	failing atomic.Pointer[failure]
 	alarm   atomic.Pointer[chan struct{}] // closed when the ledger begins to fail, and then replaced
@@ -76,9 +81,11 @@ type group struct {
 	taken    atomic.Bool       // it is no longer filled: Run has it
 	done     chan struct{}     // closed when the group is durable
 	settled  atomic.Bool       // done is closed
+	stored   atomic.Bool       // it is in the store
 
 	kept   atomic.Int64 // so many of its rows are in the journal
 	mark   mark         // the same by table; belongs to whoever uses the journal, as does all below
+	noted  bool         // there is something of it in the journal, be it that it has no rows
 	unkept bool         // the journal takes no more of it
 }
 

@@ -11,6 +11,7 @@
 //	length     uint32, little-endian: of the rows
 //	ledger     uint64, little-endian: which ledger the rows are of
 //	number     uint64, little-endian: of their batch
-//	slot       uint32, little-endian: of its writer
+//	slot       uint16, little-endian: of its writer
+//	format     uint16, little-endian: of the rows, so that another version of this program does not take them for others
 //	rows       by table: how many, and their fields in order; numbers as varints, texts after their length
 package journal

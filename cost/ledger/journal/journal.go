@@ -21,10 +21,13 @@ func Names(path string) []string { return []string{path + names[0], path + names
 
 // Sizes of a frame.
 const (
-	frameHead = 4 + 4 + 8 + 8 + 4
+	frameHead = 4 + 4 + 8 + 8 + 2 + 2
 	mostRows  = 1<<32 - 1
 	mostLeft  = 1 << 20 // of a file that is written anew: what an unusual batch took is given back
 )
+
+// format is that of the rows. Whoever changes what they look like changes it, too.
+const format = 1
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -38,7 +41,8 @@ type Journal struct {
 
 // file is one of the two.
 type file struct {
-	*os.File       // nil: not open yet
+	*os.File // nil: not open yet
+	info     os.FileInfo
 	number   int64 // of the batch that is in it
 	size     int64 // of its frames
 }
@@ -52,23 +56,14 @@ func New(path string, identity int64) *Journal {
 // Keep is that of [ledger.Journal]. After an error, the same rows can be kept again.
 func (j *Journal) Keep(b *ledger.Batch) error {
 	f := &j.files[b.Number&1]
-	switch newest := max(j.files[0].number, j.files[1].number); {
-	case f.File == nil:
-		// For those who may read the ledger: who spent what is nobody else's business.
-		opened, err := os.OpenFile(j.path+names[b.Number&1], os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-		if err != nil {
-			return fmt.Errorf("keep rows of the ledger: %w", err)
-		}
-		*f = file{File: opened, number: b.Number}
+	newest := max(j.files[0].number, j.files[1].number)
+	switch {
 	case b.Number < newest-1:
 		return fmt.Errorf("BUG: keep rows of batch %d of the ledger after those of batch %d", b.Number, newest)
-	case b.Number != f.number:
-		if f.size > mostLeft {
-			if err := f.Truncate(0); err != nil {
-				return fmt.Errorf("keep rows of the ledger: %w", err)
-			}
+	case f.File == nil || b.Number != f.number:
+		if err := j.begin(f, b.Number); err != nil {
+			return fmt.Errorf("keep rows of the ledger: %w", err)
 		}
-		f.number, f.size = b.Number, 0
 	}
 	j.frame = j.encode(j.frame[:0], b)
 	if len(j.frame)-frameHead > mostRows {
@@ -84,6 +79,38 @@ func (j *Journal) Keep(b *ledger.Batch) error {
 	return nil
 }
 
+// begin makes a file that of another batch. It is opened where it is not there any more: what has no name outlasts nothing.
+func (j *Journal) begin(f *file, number int64) error {
+	path := j.path + names[number&1]
+	if f.File != nil {
+		now, err := os.Stat(path)
+		if err != nil || !os.SameFile(now, f.info) {
+			f.Close()
+			*f = file{number: f.number}
+		}
+	}
+	switch {
+	case f.File == nil:
+		// For those who may read the ledger: who spent what is nobody else's business.
+		opened, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+		if err != nil {
+			return err
+		}
+		f.File = opened
+		if f.info, err = opened.Stat(); err != nil {
+			f.Close()
+			f.File = nil
+			return err
+		}
+	case f.size > mostLeft:
+		if err := f.Truncate(0); err != nil {
+			return err
+		}
+	}
+	f.number, f.size = number, 0
+	return nil
+}
+
 func (j *Journal) encode(frame []byte, b *ledger.Batch) []byte {
 	c := codec{frame: append(frame, make([]byte, frameHead)...)}
 	batch(&c, b)
@@ -91,7 +118,8 @@ func (j *Journal) encode(frame []byte, b *ledger.Batch) []byte {
 	put.PutUint32(c.frame[4:], uint32(len(c.frame)-frameHead))
 	put.PutUint64(c.frame[8:], j.ledger)
 	put.PutUint64(c.frame[16:], uint64(b.Number))
-	put.PutUint32(c.frame[24:], uint32(b.Slot))
+	put.PutUint16(c.frame[24:], uint16(b.Slot))
+	put.PutUint16(c.frame[26:], format)
 	put.PutUint32(c.frame, crc32.Checksum(c.frame[4:], castagnoli))
 	return c.frame
 }
@@ -120,7 +148,8 @@ func Remove(path string) error {
 }
 
 // Read reads the batches that the journal at path has of the ledger with an identity, in the order of their numbers. Of each there are
-// the rows that were kept; which of them are in the ledger already, it does not say.
+// the rows that were kept; which of them are in the ledger already, it does not say. Rows that are whole, and that this program cannot read,
+// are an error: they are not to be forgotten.
 func Read(path string, identity int64) ([]*ledger.Batch, error) {
 	var list []*ledger.Batch
 	for _, name := range Names(path) {
@@ -131,7 +160,11 @@ func Read(path string, identity int64) ([]*ledger.Batch, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the journal of the ledger: %w", err)
 		}
-		if b := decode(content, uint64(identity)); b != nil {
+		b, err := decode(content, uint64(identity))
+		if err != nil {
+			return nil, fmt.Errorf("read the journal of the ledger, %s: %w", name, err)
+		}
+		if b != nil {
 			list = append(list, b)
 		}
 	}
@@ -139,13 +172,19 @@ func Read(path string, identity int64) ([]*ledger.Batch, error) {
 	return list, nil
 }
 
+// errForeign says that rows are not those that this program writes.
+var errForeign = errors.New("another version of this program wrote it, and was killed; start that version once more and stop it in order, " +
+	"or remove the file, and the calls of its last moments are charged to nobody")
+
 // decode reads the frames of one file, as far as they are of one batch; nil if there is none.
-func decode(content []byte, identity uint64) *ledger.Batch {
-	var b *ledger.Batch
+func decode(content []byte, identity uint64) (b *ledger.Batch, err error) {
 	for {
 		more, rest, err := next(content, identity)
-		if err != nil || b != nil && (more.Number != b.Number || more.Slot != b.Slot) {
-			return b
+		switch {
+		case errors.Is(err, errForeign):
+			return nil, err
+		case err != nil || b != nil && (more.Number != b.Number || more.Slot != b.Slot):
+			return b, nil // what is behind is torn, or left of an earlier batch
 		}
 		content = rest
 		if b == nil {
@@ -177,13 +216,19 @@ func next(content []byte, identity uint64) (b *ledger.Batch, rest []byte, err er
 	if crc32.Checksum(frame[4:], castagnoli) != get.Uint32(frame) || get.Uint64(frame[8:]) != identity {
 		return nil, nil, errors.New("no frame of this ledger's")
 	}
-	b = &ledger.Batch{Number: int64(get.Uint64(frame[16:])), Slot: int(get.Uint32(frame[24:]))}
+	if is := get.Uint16(frame[26:]); is != format {
+		return nil, nil, fmt.Errorf("its format is %d, and the one known here is %d: %w", is, format, errForeign)
+	}
+	b = &ledger.Batch{Number: int64(get.Uint64(frame[16:])), Slot: int(get.Uint16(frame[24:]))}
 	c := codec{reading: true, frame: frame[frameHead:]}
 	batch(&c, b)
 	if c.err == nil && len(c.frame) > 0 {
 		c.err = errors.New("there is more in a frame than its rows")
 	}
-	return b, rest, c.err
+	if c.err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", c.err, errForeign)
+	}
+	return b, rest, nil
 }
 
 var _ ledger.Journal = (*Journal)(nil)

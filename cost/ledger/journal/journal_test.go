@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -133,6 +134,35 @@ func TestAnotherLedgersJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "usage.db")
 	keep(t, journal.New(path, identity+1), full(5))
 	read(t, path)
+}
+
+// What another version of this program has left is not taken for something else, nor forgotten.
+func TestAnotherVersionsJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "usage.db")
+	keep(t, journal.New(path, identity), full(5))
+	if err := journal.Reformat(path+"-tail1", 2); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := journal.Read(path, identity); err == nil || !strings.Contains(err.Error(), "usage.db-tail1") {
+		t.Errorf("got %v and %v, want an error that names the file", got, err)
+	}
+}
+
+// Where somebody has tidied up, files are made again: rows in a file that has no name outlast nothing.
+func TestFilesThatWereRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "usage.db")
+	j := journal.New(path, identity)
+	keep(t, j, full(1), full(2))
+	if err := journal.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	keep(t, j, full(3))
+	read(t, path, full(3))
+	if err := os.Rename(path+"-tail1", path+"-tail0"); err != nil {
+		t.Fatal(err)
+	}
+	keep(t, j, full(4), full(5))
+	read(t, path, full(4), full(5))
 }
 
 // A file that ends anywhere, or is damaged anywhere, holds whole frames up to there.

@@ -10,8 +10,11 @@ import (
 )
 
 // Backup copies the ledger at path into a new file, as it is at one instant, while another process may write to it. The copy is a
-// ledger of its own, whole or not there. A file of that name that is there already is left alone.
+// ledger of its own, whole or not there. A file of that name that is there already is left alone. What a process that died has left in its
+// journal is written first.
 func Backup(ctx context.Context, path, to string) error {
+	path = follow(path)
+	settle(ctx, path)
 	if err := check(ctx, path, true); err != nil {
 		return err
 	}

@@ -83,15 +83,19 @@ type fileLock struct {
 	file   *os.File // the ledger itself; nil: it is not open yet
 }
 
-// lockTime is how long a lock is waited for: a reader that replays a journal has it for a moment.
-const lockTime = time.Second
+// lockTime is how long who means to write waits for the lock: a reader that replays a journal has it for a moment.
+var lockTime = time.Second
 
-func lock(ctx context.Context, path string) (*fileLock, error) {
+// lock takes the lock beside the ledger at path, for which it waits no longer than patience lasts.
+func lock(ctx context.Context, path string, patience time.Duration) (*fileLock, error) {
 	l := flock.New(path+".lock", flock.SetPermissions(0o600))
-	patient, cancel := context.WithTimeout(ctx, lockTime)
-	defer cancel()
-	got, err := l.TryLockContext(patient, lockTime/50)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	got, err := l.TryLock()
+	if !got && err == nil && patience > 0 {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		got, err = l.TryLockContext(ctx, patience/50)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil
 	}
 	switch {

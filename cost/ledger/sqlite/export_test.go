@@ -39,3 +39,6 @@ func Arriving() (n int) {
 
 // ConnectWriter is connectWriter.
 var ConnectWriter = connectWriter
+
+// LockTime is lockTime, for tests to change.
+var LockTime = &lockTime

@@ -38,13 +38,22 @@ func replay(ctx context.Context, store *sqlstore.Store, path string) error {
 }
 
 // settle replays a journal whose writer is dead, so that who reads the ledger sees it. If that cannot be, since the writer lives, the disk is
-// full, or this process may not write, the ledger is read as it is: the next who opens it to write replays the journal.
+// full, or this process may not write, the ledger is read as it is: the next who opens it to write replays the journal. It waits for nobody, for
+// a writer that lives has a journal all the time; and it brings no ledger up to date.
 func settle(ctx context.Context, path string) {
 	for _, name := range journal.Names(path) {
 		if _, err := os.Stat(name); err != nil {
 			continue
 		}
-		if store, err := Open(ctx, path); err == nil {
+		held, err := lock(ctx, path, 0)
+		if err != nil {
+			return
+		}
+		if check(ctx, path, true) != nil {
+			_ = held.release()
+			return // who reads it hears why
+		}
+		if store, err := openHeld(ctx, path, held); err == nil {
 			_ = store.Close() //nolint:contextcheck // all is written
 		}
 		return

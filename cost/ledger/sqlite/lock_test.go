@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +20,9 @@ import (
 
 // holdThis names the ledger that a child of this test process is to write to until it is killed.
 const holdThis = "LEDGER_HOLD_THIS"
+
+// holdJournal says that it keeps a journal.
+const holdJournal = "LEDGER_HOLD_JOURNAL"
 
 // TestHolder is what the children run: it writes, and says which exchanges are durable.
 func TestHolder(t *testing.T) {
@@ -30,28 +34,51 @@ func TestHolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, _ := writing(t, store, ledger.Options{RollEvery: 3 * time.Millisecond})
+	o := ledger.Options{RollEvery: 3 * time.Millisecond}
+	if os.Getenv(holdJournal) != "" {
+		if o.Journal, err = sqlite.Journal(t.Context(), store, path); err != nil {
+			t.Fatal(err)
+		}
+		o.Late = 5 * time.Millisecond
+	}
+	w, _ := writing(t, store, o)
+	var callers sync.WaitGroup
+	for range 3 {
+		callers.Go(func() { hold(t, w) })
+	}
+	callers.Wait()
+}
+
+// hold makes calls until the process is killed.
+func hold(t *testing.T, w *ledger.Writer) {
 	for i := 0; ; i++ {
 		b, e := exchange(w.IDs().Next(), 7)
-		if err := w.Begin(b).Wait(t.Context()); err != nil {
-			t.Fatal(err)
+		begun := w.Begin(b)
+		if i%5 == 0 {
+			w.End(e) // an answer that nobody waits for
+			continue
+		}
+		if err := begun.Wait(t.Context()); err != nil {
+			t.Error(err)
+			return
 		}
 		fmt.Fprintln(os.Stdout, "begun", int64(b.Exchange))
 		if i%3 == 0 {
 			continue // it never ends
 		}
 		if err := w.End(e).Wait(t.Context()); err != nil {
-			t.Fatal(err)
+			t.Error(err)
+			return
 		}
 		fmt.Fprintln(os.Stdout, "ended", int64(b.Exchange))
 	}
 }
 
 // holder starts a child that writes to a ledger, and returns once it does. What the child says is durable is kept in said.
-func holder(t *testing.T, path string, said map[ledger.ID]bool) (kill func()) {
+func holder(t *testing.T, path string, said map[ledger.ID]bool, env ...string) (kill func()) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestHolder$", "-test.timeout", "60s")
-	child.Env = append(os.Environ(), holdThis+"="+path)
+	child.Env = append(append(os.Environ(), holdThis+"="+path), env...)
 	out, err := child.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -162,10 +189,16 @@ func TestASecondWriterByAnotherName(t *testing.T) {
 
 // What a process that is killed had said to be durable is there, and what it left unfinished is charged, life after life.
 func TestKilledWhileWriting(t *testing.T) {
+	t.Run("without a journal", func(t *testing.T) { killedWhileWriting(t) })
+	t.Run("with a journal", func(t *testing.T) { killedWhileWriting(t, holdJournal+"=1") })
+}
+
+func killedWhileWriting(t *testing.T, env ...string) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "usage.db")
 	said := map[ledger.ID]bool{}
 	for range 6 {
-		holder(t, path, said)()
+		holder(t, path, said, env...)()
 	}
 	store, err := sqlite.Open(t.Context(), path)
 	if err != nil {

@@ -29,10 +29,15 @@ const application = 0x746b6661
 // ledger is left alone: the error matches [ledger.ErrCorrupt].
 func Open(ctx context.Context, path string) (*sqlstore.Store, error) {
 	path = follow(path)
-	held, err := lock(ctx, path)
+	held, err := lock(ctx, path, lockTime)
 	if err != nil {
 		return nil, err
 	}
+	return openHeld(ctx, path, held)
+}
+
+// openHeld opens a ledger of which this process has the lock, and gives that back if it cannot.
+func openHeld(ctx context.Context, path string, held *fileLock) (*sqlstore.Store, error) {
 	store, err := open(ctx, path, held)
 	if err != nil {
 		return nil, errors.Join(err, held.release())

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
 )
@@ -45,7 +46,33 @@ func (s *Store) Replay(ctx context.Context, b *ledger.Batch) (done bool, err err
 		if _, err := t.exec(ctx, `UPDATE writers SET batch = ?, oldest = ?, seen = ? WHERE slot = ?`, b.Number, oldest, seen, b.Slot); err != nil {
 			return err
 		}
-		return t.write(ctx, b)
+		whole, err := t.withoutStrays(ctx, b)
+		if err != nil {
+			return err
+		}
+		return t.write(ctx, whole)
 	})
 	return done && err == nil, err
+}
+
+// withoutStrays is a batch without the draws and ends of exchanges that never began: a power loss may have taken their begin rows, which were
+// in the journal earlier.
+func (t *tx) withoutStrays(ctx context.Context, b *ledger.Batch) (*ledger.Batch, error) {
+	began := make(map[ledger.ID]bool, len(b.Begins))
+	for _, r := range b.Begins {
+		began[r.Exchange] = true
+	}
+	var failed error
+	stray := func(id ledger.ID) bool {
+		if _, known := began[id]; !known && failed == nil {
+			var n int
+			failed = t.queryRow(ctx, `SELECT COUNT(*) FROM begins WHERE id = ?`, int64(id)).Scan(&n)
+			began[id] = n > 0
+		}
+		return !began[id]
+	}
+	whole := *b
+	whole.Draws = slices.DeleteFunc(slices.Clone(b.Draws), func(r *ledger.Draw) bool { return stray(r.Exchange) })
+	whole.Ends = slices.DeleteFunc(slices.Clone(b.Ends), func(r *ledger.End) bool { return stray(r.Exchange) })
+	return &whole, failed
 }
