@@ -51,7 +51,9 @@ func flag(c *codec, v *bool) {
 		n = 1
 	}
 	integer(c, &n)
-	*v = n != 0
+	if c.reading { // else the store may be reading the row
+		*v = n != 0
+	}
 }
 
 // list is a list of values, after their number; nil if there are none.
