@@ -151,9 +151,6 @@ func (x *exchange) passError(resp *http.Response) error {
 	if err != nil {
 		return err
 	}
-	if resp.StatusCode == http.StatusTooManyRequests {
-		body = wire.Preface(body, "The provider's account behind this proxy (upstream "+x.route.upstream.Name+") is short, not the budget of your key. The provider says: ")
-	}
 	resp.Body = newWholeBody(body)
 	resp.ContentLength = int64(len(body))
 	resp.Header.Del("Content-Length")
@@ -162,8 +159,18 @@ func (x *exchange) passError(resp *http.Response) error {
 	return nil
 }
 
-// readError reads an upstream's error answer, and takes the upstream's key out of it.
+// readError reads an upstream's error answer as it is to be passed on. One that says that there is no room is about the account that
+// all callers share, which the client must be told.
 func readError(resp *http.Response, u *upstream.Upstream) ([]byte, error) {
+	body, err := readShaped(resp, u)
+	if err == nil && resp.StatusCode == http.StatusTooManyRequests {
+		body = wire.Preface(body, "The provider's account behind this proxy (upstream "+u.Name+") is short, not the budget of your key. The provider says: ")
+	}
+	return body, err
+}
+
+// readShaped reads an upstream's error answer, takes the upstream's key out of it, and gives it OpenAI's shape.
+func readShaped(resp *http.Response, u *upstream.Upstream) ([]byte, error) {
 	const most = 1 << 20
 	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	resp.Body.Close()
