@@ -25,8 +25,8 @@ func (x *exchange) find(request *wire.Request) error {
 }
 
 // admitSomewhere reserves what the call costs at the first upstream that has room for it. The caller's own budgets decide for the
-// upstream whose turn it is: where they refuse, no other is asked. Where all upstreams are short, the answer is that of the one
-// that will have room first.
+// upstream whose turn it is: where they refuse, no other is asked. Where what the call asks for has no price at an upstream, another may
+// have one. Where all upstreams are short, the answer is that of the one that will have room first.
 func (x *exchange) admitSomewhere(ctx context.Context, request *wire.Request) error {
 	var told attempt
 	var because error
@@ -39,10 +39,11 @@ func (x *exchange) admitSomewhere(ctx context.Context, request *wire.Request) er
 		}
 		x.end(endedRefused) // it may hold something though it failed
 		_, notThere := errors.AsType[*elsewhereError](err)
-		if because == nil || x.refused == nil && !notThere || x.sooner(&told) {
+		_, unpriced := errors.AsType[*unpricedError](err)
+		if because == nil || x.refused == nil && !notThere && (!unpriced || told.refused == nil) || x.sooner(&told) {
 			told, because = x.attempt, err
 		}
-		if len(x.routes) == 0 || !notThere && !x.refusedByUpstream() {
+		if len(x.routes) == 0 || !notThere && !unpriced && !x.refusedByUpstream() {
 			x.attempt = told
 			return because
 		}

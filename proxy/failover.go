@@ -2,11 +2,13 @@ package proxy
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/proxy/upstream"
 )
 
 const (
@@ -108,7 +110,7 @@ func (x *exchange) askAnother(r *http.Request) bool {
 	return true
 }
 
-// tell lets the pool know how the upstream answered; 0: not at all. A call can be the cause of a 403 or a 500.
+// tell lets the pool know how the upstream answered. A call can be the cause of a 403 or a 500.
 func (x *exchange) tell(status int, h http.Header) {
 	u := x.route.upstream
 	switch status {
@@ -116,14 +118,30 @@ func (x *exchange) tell(status int, h http.Header) {
 		u.Full(x.route.upstreamName(x.model), retryAfter(h, time.Now()))
 	case http.StatusForbidden, http.StatusInternalServerError:
 		u.Unclear()
-	case 0, http.StatusUnauthorized, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, statusOverloaded:
-		if rest := u.Failed(); rest > 0 {
-			x.server.metrics.rests.WithLabelValues(u.Name).Inc()
-			x.server.options.Log.Warn("upstream fails", "upstream", u.Name, "status", status, "others_first_for", rest.String())
-		}
+	case http.StatusUnauthorized, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, statusOverloaded:
+		x.rests(u.Failed(), status)
 	default:
 		u.Served()
 	}
+}
+
+// tellUnanswered lets the pool know that the upstream did not answer at all.
+func (x *exchange) tellUnanswered(err error) {
+	if e, ok := errors.AsType[*upstream.Error](err); ok && e.Hung {
+		x.rests(x.route.upstream.Hung(), 0)
+	} else {
+		x.rests(x.route.upstream.Failed(), 0)
+	}
+}
+
+// rests tells the operator that the upstream rests for so long from now on; 0: it does not.
+func (x *exchange) rests(rest time.Duration, status int) {
+	if rest == 0 {
+		return
+	}
+	u := x.route.upstream
+	x.server.metrics.rests.WithLabelValues(u.Name).Inc()
+	x.server.options.Log.Warn("upstream fails", "upstream", u.Name, "status", status, "others_first_for", rest.String())
 }
 
 // retryAfter is how long an upstream says that it has no room; 0: it does not say.

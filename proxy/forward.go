@@ -58,7 +58,7 @@ func (x *exchange) ask(r *http.Request) (*http.Response, error) {
 			resp.Body.Close()
 		}
 	} else if r.Context().Err() == nil {
-		x.tell(0, nil)
+		x.tellUnanswered(err)
 	}
 	if err != nil {
 		return nil, x.upstreamFailed(err)

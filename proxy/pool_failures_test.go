@@ -79,6 +79,28 @@ func TestA503WithASlowBodyFailsOverSoon(t *testing.T) {
 	})
 }
 
+// Who waits for an upstream that hangs waits for long: one call is enough to know.
+func TestOneCallThatHangsSparesTheOthers(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		spec := pairSpec(t, "1m tokens in total")
+		for i := range spec.Upstreams {
+			spec.Upstreams[i].HeaderTimeout = 20 * time.Minute
+		}
+		v := newVirtual(t, spec, func(w http.ResponseWriter, r *http.Request) {
+			if isOne(r) {
+				<-r.Context().Done()
+				return
+			}
+			answerWith(200, plainAnswer(8, 3))(w, r)
+		})
+		for i, want := range []int{504, 200, 200} {
+			if got := v.chat(hi); got.status != want {
+				t.Errorf("call %d: %d, want %d: %s", i, got.status, want, got.body)
+			}
+		}
+	})
+}
+
 // Calls in flight across a reload tell of the upstream's health, too.
 func TestHealthOfCallsAcrossAReload(t *testing.T) {
 	inBubble(t, func(t *testing.T) {

@@ -100,6 +100,7 @@ func TestMistakesOfPools(t *testing.T) {
 		`headers: forward: Cookie of a caller`:       {Upstreams: headers("cookie", nil)},
 		`headers: forward: Authorization is written`: {Upstreams: headers("authorization", nil)},
 		`headers: set: Host is written`:              {Upstreams: headers("X-A", map[string]string{"host": "a"})},
+		`headers: set: Idempotency-Key would be`:     {Upstreams: headers("X-A", map[string]string{"idempotency-key": "a"})},
 		`"X A" is not the name of a header`:          {Upstreams: headers("X A", nil)},
 		`headers: set: X-B: the value of a header`:   {Upstreams: headers("X-A", map[string]string{"X-B": "a\r\nHost: b"})},
 	} {

@@ -45,7 +45,7 @@ func (x *exchange) priced() error {
 }
 
 // unpriced is the refusal of what has no price, with what the operator can write under the model for it to have one.
-func (x *exchange) unpriced(code, param, what, member string) *wire.Error {
+func (x *exchange) unpriced(code, param, what, member string) error {
 	others := ""
 	if code == "model_not_priced" {
 		others = " (dollars per million tokens), a list with `prices: file.json`, or `unpriced: dearest`"
@@ -53,9 +53,18 @@ func (x *exchange) unpriced(code, param, what, member string) *wire.Error {
 			others = " (dollars per million tokens), or `unpriced: dearest`; the price file's entry was not taken, because " + x.facts.Skipped
 		}
 	}
-	return &wire.Error{
+	return &unpricedError{&wire.Error{
 		Status: http.StatusBadRequest, Type: "invalid_request_error", Code: code, Param: param,
 		Message: fmt.Sprintf("%s. The operator of this proxy can add one: `models: { %q: { upstream: %s, %s } }`%s.%s",
 			what, x.model, x.route.upstream.Name, member, others, x.help()),
-	}
+	}}
 }
+
+// unpricedError says that what a call asks for has no price at the upstream of an attempt. At another it may have one.
+type unpricedError struct{ answer *wire.Error }
+
+// Error is the message the client gets.
+func (e *unpricedError) Error() string { return e.answer.Message }
+
+// Unwrap returns the answer to the client.
+func (e *unpricedError) Unwrap() error { return e.answer }

@@ -57,12 +57,12 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 		how.Cover = func(wait bool) (bool, error) { return x.cover(ctx, wait) }
 		x.drawing.covers, x.drawing.durable = true, x.estimate.MaxOutput
 	}
-	redacts := false
-	if sse && !how.Gzip {
-		resp.Body, redacts = x.route.upstream.RedactErrors(resp.Body, wire.CarriesError)
+	redacts := sse && !how.Gzip
+	if redacts {
+		resp.Body = x.route.upstream.RedactErrors(resp.Body, wire.CarriesError)
 	}
 	x.answer = wire.NewAnswer(x.notice(resp.Body, sse), how)
-	if sse && (x.withhold || redacts || how.Cover != nil) {
+	if redacts {
 		resp.Header.Del("Content-Length") // it does not count what is withheld, redacted, or written by us
 		resp.ContentLength = -1
 	}
@@ -151,9 +151,6 @@ func (x *exchange) passError(resp *http.Response) error {
 	if err != nil {
 		return err
 	}
-	if resp.StatusCode == http.StatusTooManyRequests {
-		body = wire.Preface(body, "The provider's account behind this proxy (upstream "+x.route.upstream.Name+") is short, not the budget of your key. The provider says: ")
-	}
 	resp.Body = newWholeBody(body)
 	resp.ContentLength = int64(len(body))
 	resp.Header.Del("Content-Length")
@@ -162,18 +159,25 @@ func (x *exchange) passError(resp *http.Response) error {
 	return nil
 }
 
-// readError reads an upstream's error answer, and takes the upstream's key out of it.
+// readError reads an upstream's error answer as it is to be passed on. One that says that there is no room is about the account that
+// all callers share, which the client must be told.
 func readError(resp *http.Response, u *upstream.Upstream) ([]byte, error) {
+	body, err := readShaped(resp, u)
+	if err == nil && resp.StatusCode == http.StatusTooManyRequests {
+		body = wire.Preface(body, "The provider's account behind this proxy (upstream "+u.Name+") is short, not the budget of your key. The provider says: ")
+	}
+	return body, err
+}
+
+// readShaped reads an upstream's error answer, takes out what must not be shown, and gives it OpenAI's shape.
+func readShaped(resp *http.Response, u *upstream.Upstream) ([]byte, error) {
 	const most = 1 << 20
 	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	resp.Body.Close()
 	if err != nil || len(body) > most {
 		return nil, badGateway(http.StatusBadGateway, "upstream_failed", "The upstream answered with an error that could not be read.")
 	}
-	if plain := wire.PlainStrings(body); u.Holds(string(plain)) { // written as it may be read, and so it is sought
-		body = plain
-	}
-	body = wire.HideAccount(u.Redact(body))
+	body = u.Redact(body)
 	var shaped *wire.Error // SDKs know what to do with an error object only
 	if !json.Valid(body) { // an empty or HTML page of some middlebox
 		shaped = badGateway(resp.StatusCode, "upstream_failed", "The upstream "+u.Name+" answered "+

@@ -95,6 +95,7 @@ func TestStoredPathsPassOnFaults(t *testing.T) {
 		"an error":       {answerWith(500, `{"error":{"message":"key sk-upstream-secret is tired","type":"server_error","param":null,"code":null}}`), 500, "key [key] is tired"},
 		"a message":      {answerWith(409, `{"error":{"message":"only"}}`), 409, `"message":"only","type":"invalid_request_error","param":null,"code":null`},
 		"a page":         {answerWith(503, "<html>busy</html>"), 503, "without saying why"},
+		"no room":        {answerWith(429, `{"error":{"message":"Slow down.","type":"requests","param":null,"code":"rate_limit_exceeded"}}`), 429, `is short, not the budget of your key. The provider says: Slow down.`},
 		"our key is bad": {answerWith(401, `{}`), 502, "upstream_unauthorized"},
 		"a redirect":     {answerWith(302, ``), 502, "upstream_redirected"},
 		"a broken answer": {func(w http.ResponseWriter, _ *http.Request) {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	yaml "go.yaml.in/yaml/v4"
 
 	"github.com/tokenfare/tokenfare/proxy/upstream"
@@ -25,7 +27,11 @@ func (d *decoder) headers(n *yaml.Node, what string) (forward []string, set map[
 			d.entries(v, what+" to set", func(k, v *yaml.Node) {
 				if err := upstream.CheckSet(k.Value); err != nil {
 					d.hide(v)
-					d.problem(k, "leave it out; the upstream's key stands under `key:`", "%v", err)
+					fix := "leave it out"
+					if strings.EqualFold(k.Value, "Authorization") || strings.EqualFold(k.Value, "Api-Key") {
+						fix += "; the upstream's key stands under `key:`"
+					}
+					d.problem(k, fix, "%v", err)
 					return
 				}
 				if secretName.MatchString(k.Value) {

@@ -36,6 +36,8 @@ func (u *Upstream) Ready(model string) bool {
 }
 
 // Sending says that a call is about to be sent. From an upstream that has rested, others keep away until it is known how that went.
+// Where nothing is heard of that call for as long as the upstream has rested, the next is sent, and is given twice the time: one that
+// hangs must not get a call every few seconds that waits for it as long as calls may.
 func (u *Upstream) Sending() {
 	b := u.breaker
 	b.mu.Lock()
@@ -44,6 +46,9 @@ func (u *Upstream) Sending() {
 		return
 	}
 	if now := time.Now(); !now.Before(b.until) {
+		if b.probing {
+			b.rest = min(2*b.rest, longestRest)
+		}
 		b.probing, b.until = true, now.Add(b.rest)
 	}
 }
@@ -89,11 +94,17 @@ func (u *Upstream) Unclear() {
 }
 
 // Failed says that the upstream did not take a call. It returns for how long the upstream rests, if that begins now; else 0.
-func (u *Upstream) Failed() time.Duration {
-	b := u.breaker
+func (u *Upstream) Failed() time.Duration { return u.breaker.fails(1) }
+
+// Hung says that the upstream did not begin to answer a call within its time, which is long: nobody else is to wait for it as
+// long, so once is enough. It returns what Failed does.
+func (u *Upstream) Hung() time.Duration { return u.breaker.fails(enough) }
+
+// fails counts so many failures.
+func (b *breaker) fails(n int) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.failed++
+	b.failed += n
 	if b.failed < enough || b.rest > 0 && !b.probing { // in the latter case it was sent before the rest began, or as all were resting
 		return 0
 	}

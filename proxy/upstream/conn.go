@@ -41,6 +41,7 @@ type conn struct {
 	ahead  []byte           // the part of it that nobody has had yet
 	err    error            // why there is nothing
 
+	told    bool         // reading may wait: nobody has to be told any more
 	waiting func() error // called before a read waits; nil: nobody wants to know
 }
 
@@ -87,8 +88,16 @@ var buffers = sync.Pool{New: func() any { return new([aheadSize]byte) }}
 // readAhead reads all that there is, or waits for something, and passes on what fits p. A burst of events costs one system call.
 func (c *conn) readAhead(p []byte) (int, error) {
 	if len(c.ahead) == 0 {
-		c.err = nil
-		if err := c.socket.Read(c.take); err != nil {
+		c.err, c.told = nil, c.waiting == nil
+		err := c.socket.Read(c.take)
+		if err == nil && c.err == nil && len(c.ahead) == 0 { // there is nothing yet
+			// It is told out here, for it may take long: a connection that is being read is not closed before that has ended.
+			if err = c.waiting(); err == nil {
+				c.told = true
+				err = c.socket.Read(c.take)
+			}
+		}
+		if err != nil {
 			return 0, err
 		}
 		if c.err != nil {

@@ -5,6 +5,7 @@ import "errors"
 // Error is why there is no answer.
 type Error struct {
 	Err     error // may hold an address, or what the upstream sent: it is not for clients
+	Hung    bool  // it was waited for as long as an answer's headers may take
 	Written bool  // the upstream may have all of the request; if not, it cannot have acted on it
 }
 

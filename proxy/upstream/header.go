@@ -52,8 +52,11 @@ var ours = []string{
 
 // theirs are headers of callers that mean something else, or somebody else, where they come with our key.
 var theirs = []string{
-	"X-Api-Key", "Cookie", "Idempotency-Key", "Openai-Organization", "Openai-Project", "Forwarded", "X-Real-Ip", "X-Http-Method-Override", "X-Tokenfare-Label",
+	"X-Api-Key", "Cookie", idempotencyKey, "Openai-Organization", "Openai-Project", "Forwarded", "X-Real-Ip", "X-Http-Method-Override", "X-Tokenfare-Label",
 }
+
+// idempotencyKey names one call: whoever sends a second one under it gets the answer to the first.
+const idempotencyKey = "Idempotency-Key"
 
 // CheckForward says why callers' headers of that name cannot be sent to an upstream; nil if they can.
 func CheckForward(name string) error {
@@ -74,6 +77,8 @@ func CheckSet(name string) error {
 		return fmt.Errorf("%q is not the name of a header", name)
 	case slices.Contains(ours, http.CanonicalHeaderKey(name)):
 		return fmt.Errorf("%s is written by this proxy itself", http.CanonicalHeaderKey(name))
+	case http.CanonicalHeaderKey(name) == idempotencyKey:
+		return fmt.Errorf("%s would be the same for every call, and a provider answers those alike", idempotencyKey)
 	}
 	return nil
 }

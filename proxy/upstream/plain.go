@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"os"
 	"time"
 )
 
@@ -104,7 +105,7 @@ func (p *plain) call(c *conn, r *http.Request) (*http.Response, error) {
 		case c.used && !c.sent: // of a request that is not whole nothing can come
 			return nil, errStale
 		}
-		return nil, &Error{Err: err, Written: c.sent}
+		return nil, &Error{Err: err, Hung: errors.Is(err, os.ErrDeadlineExceeded), Written: c.sent}
 	}
 	_ = c.SetDeadline(time.Time{})
 	answer := &answer{conn: c, body: resp.Body, sending: sending, ctx: ctx, stop: stop, pool: &p.idle, closes: resp.Close || resp.StatusCode < 200}

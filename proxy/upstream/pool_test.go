@@ -137,6 +137,35 @@ func TestAnUpstreamThatFailsRests(t *testing.T) {
 	})
 }
 
+// TestAnUpstreamThatHangsRestsAtOnce, and of the calls that find out whether it is well, of which nothing is heard, there are ever fewer.
+func TestAnUpstreamThatHangsRestsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := named(t, "a")
+		u.Sending()
+		if rest := u.Hung(); rest != 5*time.Second || u.Ready("m") {
+			t.Fatalf("it rests for %s after a call that hung", rest)
+		}
+		if rest := u.Hung(); rest != 0 {
+			t.Fatalf("a call that was under way makes it rest for %s more", rest)
+		}
+		asked := 0
+		for range 20 * 60 {
+			if u.Ready("m") {
+				u.Sending()
+				asked++
+			}
+			time.Sleep(time.Second)
+		}
+		if asked < 20 || asked > 25 { // 5, 10, 20, 40, and then every minute
+			t.Errorf("%d calls wait for it after 20 minutes", asked)
+		}
+		u.Served()
+		if !u.Ready("m") {
+			t.Error("it is well, and not asked")
+		}
+	})
+}
+
 func TestAnUpstreamThatIsFullIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for said, want := range map[time.Duration]time.Duration{0: time.Second, 7 * time.Second: 7 * time.Second, time.Hour: 30 * time.Second} {

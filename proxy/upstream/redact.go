@@ -8,21 +8,17 @@ import (
 // mostEvent is how much of an event is kept to tell whether it carries an error. What is longer passes as it is.
 const mostEvent = 1 << 20
 
-// RedactErrors returns a stream of server-sent events as it is read from body, with the upstream's key taken out of those events
+// RedactErrors returns a stream of server-sent events as it is read from body, with what Redact takes out taken out of those events
 // that hold it and carry an error, as isError says of a whole event. All others pass byte for byte, and as soon as they are there:
-// what is held back is the end of a piece that may be the beginning of the key, and an event from the key on. It reports whether
-// there is a key to look for, so that the stream may be of another length than body; if not, it returns body.
-func (u *Upstream) RedactErrors(body io.ReadCloser, isError func(event []byte) bool) (stream io.ReadCloser, looks bool) {
-	if len(u.key) < shortestKey {
-		return body, false
-	}
-	return &redacted{ReadCloser: body, key: newKeySearch(u.key), redact: u.Redact, isError: isError}, true
+// what is held back is the end of a piece that may be the beginning of such, and an event from there on. The stream may be of another
+// length than body.
+func (u *Upstream) RedactErrors(body io.ReadCloser, isError func(event []byte) bool) io.ReadCloser {
+	return &redacted{ReadCloser: body, find: u.find, isError: isError}
 }
 
 type redacted struct {
 	io.ReadCloser
-	key     keySearch
-	redact  func([]byte) []byte
+	find    *finder
 	isError func(event []byte) bool
 
 	event  []byte // what was read of an event that has not ended
@@ -39,7 +35,7 @@ func (r *redacted) Read(p []byte) (int, error) {
 	for len(r.out) == 0 && r.err == nil {
 		n, err := r.ReadCloser.Read(p)
 		piece := p[:n]
-		if r.passed == len(r.event) && err == nil && r.key.at(piece) == n {
+		if r.passed == len(r.event) && err == nil && r.find.at(piece) == n {
 			r.keep(piece)
 			return n, nil
 		}
@@ -65,7 +61,7 @@ func (r *redacted) keep(piece []byte) {
 	r.forget()
 }
 
-// sift looks at a piece that may hold the key, or a part of it.
+// sift looks at a piece that may hold what is sought, or a part of it.
 func (r *redacted) sift(piece []byte) {
 	for len(piece) > 0 {
 		end := firstEnd(r.event, piece)
@@ -81,7 +77,7 @@ func (r *redacted) sift(piece []byte) {
 		r.finish() // nothing more of it comes
 		return
 	}
-	hold := r.key.at(r.event[r.passed:])
+	hold := r.find.at(r.event[r.passed:])
 	r.out = append(r.out, r.event[r.passed:r.passed+hold]...)
 	r.passed += hold
 	r.forget()
@@ -90,8 +86,8 @@ func (r *redacted) sift(piece []byte) {
 // finish passes the rest of an event that has ended.
 func (r *redacted) finish() {
 	rest := r.event[r.passed:]
-	if !r.odd && len(rest) > 0 && r.key.in(rest) && r.isError(r.event) {
-		rest = r.redact(rest)
+	if !r.odd && len(rest) > 0 && r.find.at(rest) < len(rest) && r.isError(r.event) {
+		rest = r.find.redact(r.event)[r.passed:] // nothing that is sought begins in what has passed
 	}
 	r.out = append(r.out, rest...)
 	r.event, r.passed, r.odd = r.event[:0], 0, false

@@ -47,9 +47,6 @@ func (k *keySearch) at(b []byte) int {
 	return len(b)
 }
 
-// in reports whether the key stands in b.
-func (k *keySearch) in(b []byte) bool { return k.index(b) >= 0 }
-
 // index is where the key first stands in b; -1: nowhere.
 func (k *keySearch) index(b []byte) int {
 	for from := k.rare; from < len(b); from++ {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -26,11 +27,7 @@ func upstreamWith(t testing.TB, key string) *upstream.Upstream {
 
 func redacting(t testing.TB, body io.Reader) io.ReadCloser {
 	t.Helper()
-	stream, looks := upstreamWith(t, streamKey).RedactErrors(io.NopCloser(body), func(event []byte) bool { return bytes.Contains(event, []byte("error")) })
-	if !looks {
-		t.Error("the key is not looked for")
-	}
-	return stream
+	return upstreamWith(t, streamKey).RedactErrors(io.NopCloser(body), func(event []byte) bool { return bytes.Contains(event, []byte("error")) })
 }
 
 // TestRedactErrors against the obvious way, however the stream is cut.
@@ -85,5 +82,30 @@ func TestRedactErrorsHoldsNothingBack(t *testing.T) {
 	got, err := io.ReadAll(redacting(t, io.MultiReader(strings.NewReader(long), iotest.ErrReader(broken))))
 	if want := strings.TrimSuffix(long, streamKey) + "[key]"; !errors.Is(err, broken) || string(got) != want {
 		t.Errorf("%d bytes, %v, want %d: %s", len(got), err, len(want), got[max(0, len(got)-40):])
+	}
+}
+
+// TestRedactFindsWhatIsEscaped: whatever stands for a character in JSON, and in JSON in a string of JSON.
+func TestRedactFindsWhatIsEscaped(t *testing.T) {
+	u, err := upstream.New(upstream.Options{
+		Name: "up", URL: "https://host/v1", Key: "sk-a/b+c", Set: http.Header{"X-Token": {"long/secret-4711"}, "X-Json": {`{"token":"a\b"}`}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		`sk-a/b+c, sk-a\/b+c`:                                      `[key], [key]`,
+		`"\u0073\u006b\u002Da\/b\u002bc"`:                          `"[key]"`,
+		`"{\"m\":\"sk\\u002da\\\/b+c\"}"`:                          `"{\"m\":\"[key]\"}"`,
+		`a line\nsk-a/b+c\nof long\/secret-4711`:                   `a line\n[key]\nof [key]`,
+		`"{\"token\":\"a\\b\"}"`:                                   `"[key]"`,
+		`in org-AbCdEf123 (org\u002dAbCdEf123), proj_x-1_yz\n`:     `in org-… (org-…), proj_…\n`,
+		`of\norg-AbCdEf123\nand`:                                   `of\norg-…\nand`,
+		`cyborg-something, org-mode, org-\norganisation, sk-a\/b+`: `cyborg-something, org-mode, org-\norganisation, sk-a\/b+`,
+		`\`: `\`, `\u`: `\u`, `\u00`: `\u00`, `sk\u002`: `sk\u002`, ``: ``,
+	} {
+		if got := string(u.Redact([]byte(text))); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
 	}
 }

@@ -49,7 +49,7 @@ func (s secure) roundTrip(r *http.Request) (*http.Response, error) {
 		},
 	})))
 	if err != nil {
-		return nil, &Error{Err: err, Written: written.Load()}
+		return nil, &Error{Err: err, Hung: written.Load() && IsTimeout(err) && r.Context().Err() == nil, Written: written.Load()}
 	}
 	return resp, nil
 }

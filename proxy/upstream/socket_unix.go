@@ -39,7 +39,8 @@ func (c *conn) peek(fd uintptr) bool {
 	return true
 }
 
-// read reads what there is into a buffer. It reports that there is nothing yet, and then holds no buffer while it waits.
+// read reads what there is into a buffer. Where there is nothing yet it holds no buffer, and has to be called again when there is
+// something, unless somebody is to be told first.
 func (c *conn) read(fd uintptr) bool {
 	c.buffer = buffers.Get().(*[aheadSize]byte)
 	for {
@@ -49,10 +50,7 @@ func (c *conn) read(fd uintptr) bool {
 			continue
 		case errors.Is(err, syscall.EAGAIN):
 			c.putBack()
-			if c.waiting != nil {
-				c.err = c.waiting()
-			}
-			return c.err != nil
+			return !c.told
 		case err != nil:
 			c.err = os.NewSyscallError("read", err)
 		case n == 0:

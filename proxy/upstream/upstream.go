@@ -2,7 +2,6 @@
 package upstream
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -45,6 +44,7 @@ type Upstream struct {
 	forward       []string // canonical names of callers' headers that are sent, besides those that always are
 	set           http.Header
 	secrets       []string // what must not be shown
+	find          *finder  // of secrets and accounts
 
 	breaker *breaker
 }
@@ -92,6 +92,7 @@ func New(o Options) (*Upstream, error) {
 			}
 		}
 	}
+	u.find = newFinder(u.secrets)
 	if u.wire, err = newWire(&o, base); err != nil {
 		return nil, fmt.Errorf("upstream %s: %w", o.Name, err)
 	}
@@ -153,17 +154,11 @@ const shortestKey = 4
 // shortestSet is how long the value of a header that is set must be to be taken for a secret.
 const shortestSet = 12
 
-// Redact returns text with the upstream's key taken out, and what is set in headers. Providers quote keys in their error messages.
-func (u *Upstream) Redact(text []byte) []byte {
-	for _, secret := range u.secrets {
-		if bytes.Contains(text, []byte(secret)) {
-			text = bytes.ReplaceAll(text, []byte(secret), []byte("[key]"))
-		}
-	}
-	return text
-}
+// Redact returns text with the upstream's key taken out, what is set in headers, and the names of organisations and projects, however
+// they are written in JSON. Providers quote all of them in their error messages.
+func (u *Upstream) Redact(text []byte) []byte { return u.find.redact(text) }
 
-// Holds reports whether there is something in a text that Redact would take out.
+// Holds reports whether there is a secret in a text that Redact would take out.
 func (u *Upstream) Holds(text string) bool {
 	return slices.ContainsFunc(u.secrets, func(secret string) bool { return strings.Contains(text, secret) })
 }

@@ -2,11 +2,13 @@ package upstream_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tokenfare/tokenfare/proxy/upstream"
 )
@@ -108,4 +110,34 @@ func overTCP(t *testing.T, serve func(c net.Conn, requests *bufio.Reader)) *upst
 	}
 	t.Cleanup(u.CloseIdle)
 	return u
+}
+
+// TestWhoIsToldDoesNotHoldTheConnection: a call that is cancelled meanwhile ends at once, however long telling takes.
+func TestWhoIsToldDoesNotHoldTheConnection(t *testing.T) {
+	closed := make(chan struct{})
+	up := overTCP(t, func(c net.Conn, requests *bufio.Reader) {
+		if _, ok := answered(c, requests, "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\none"); ok {
+			io.Copy(io.Discard, requests) // until it is closed
+			close(closed)
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	resp, err := (&line{Upstream: up}).post(ctx, "{}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	resp.Body.(interface{ BeforeWaiting(do func() error) }).BeforeWaiting(func() error {
+		cancel()
+		select {
+		case <-closed:
+		case <-time.After(10 * time.Second):
+			t.Error("the connection is still open")
+		}
+		return nil
+	})
+	if _, err := io.Copy(io.Discard, resp.Body); !errors.Is(err, context.Canceled) {
+		t.Errorf("reading ended with %v", err)
+	}
 }
