@@ -138,13 +138,9 @@ func TestSecondWriterIsTurnedAway(t *testing.T) {
 	if says := stdout + stderr; status != 1 || !strings.Contains(says, fmt.Sprintf("process %d has it open", p.PID())) || !strings.Contains(says, path) {
 		t.Errorf("the second program: status %d, %s", status, says)
 	}
-	if b := readBook(t, path); len(b.all) != 1 {
-		t.Errorf("a reader sees %d exchanges", len(b.all))
-	}
+	harness.Eventually(t, "a reader sees the call", func() bool { return len(readBook(t, path).all) == 1 })
 	p.Chat(t, harness.Alice, ask()).WantOK(t)
-	if b := readBook(t, path); len(b.all) != 2 {
-		t.Errorf("a reader sees %d exchanges", len(b.all))
-	}
+	harness.Eventually(t, "a reader sees the other call", func() bool { return len(readBook(t, path).all) == 2 })
 	p.Kill(t) // nothing that is left keeps the next one out
 	p = p.Restart(t)
 	p.Chat(t, harness.Alice, ask()).WantOK(t)
