@@ -334,6 +334,7 @@ func TestCorrectAfterACrash(t *testing.T) {
 		readEvents(t, resp.Body, 5)
 		open = append(open, resp)
 	}
+	harness.Eventually(t, "the ledger has all three", func() bool { return len(readBook(t, filepath.Join(running, "usage.db")).all) == 3 })
 	// What a crash would leave behind now.
 	if err := sqlite.Backup(t.Context(), filepath.Join(running, "usage.db"), filepath.Join(dir, "usage.db")); err != nil {
 		t.Fatal(err)

@@ -295,7 +295,13 @@ func (p *Program) PID() int { return p.cmd.Process.Pid }
 // Run runs a command of the program to its end and returns what it printed and its exit status.
 func Run(t testing.TB, dir string, env []string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	return RunFor(t, Patience, dir, env, args...)
+}
+
+// RunFor is Run for what may take longer, or must not take so long.
+func RunFor(t testing.TB, patience time.Duration, dir string, env []string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, Binary(t), args...)
 	cmd.Dir, cmd.Env = dir, append(append(os.Environ(), env...), detector)

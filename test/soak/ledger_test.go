@@ -85,7 +85,7 @@ func verify(t testing.TB, ledger string, p *harness.Program, config string) {
 	if p != nil {
 		args = append(args, "-admin", p.Admin)
 	}
-	stdout, stderr, status := harness.Run(t, t.TempDir(), nil, args...)
+	stdout, stderr, status := harness.RunFor(t, harness.Patience+*lasts, t.TempDir(), nil, args...) // a million calls take some minutes
 	var found struct {
 		Balances bool
 		Live     struct {
