@@ -18,7 +18,7 @@ import (
 
 // withLedger is a configuration whose ledger is at path.
 func withLedger(up *fakeopenai.Server, path string, limits ...string) harness.Config {
-	return harness.Config{Upstream: up.URL, Limits: limits, More: fmt.Sprintf("ledger: { url: %q }\n", "sqlite:"+path)}
+	return harness.Config{Upstream: up.URL, Limits: limits, More: fmt.Sprintf("ledger: { url: %q, sync: always }\n", "sqlite:"+path)}
 }
 
 // An upgrade is a stop and a start: nobody gets a fresh budget by it, whatever its kind. Neither does anybody by a crash.

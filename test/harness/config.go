@@ -33,6 +33,9 @@ func (c Config) YAML() string {
 	if models == "" {
 		models = "  \"gpt-*\": { upstream: fake }\n"
 	}
+	if !strings.Contains(c.More, "ledger:") {
+		c.More += "ledger: { sync: always }\n" // tests read what answers have left in it
+	}
 	return fmt.Sprintf(`listen: "127.0.0.1:0"
 admin: { listen: "127.0.0.1:0" }
 upstreams:
