@@ -8,15 +8,15 @@ import (
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
-// unpack deals with an answer that is compressed although we asked for one that is not. What is in it must be read: a client
-// that can read gzip gets it as it is, from which nothing can be withheld, all others get it unpacked. Other codings pass
-// unread.
+// unpack deals with an answer that is compressed although we asked for one that is not. What is in it must be read: a plain one
+// reaches a client that can read gzip as it is, and all others unpacked. So does a stream, whoever reads it: its errors may quote what
+// nobody must see. Other codings pass unread.
 func (x *exchange) unpack(resp *http.Response, how *wire.AnswerOptions) {
 	switch coding := resp.Header.Get("Content-Encoding"); {
 	case coding == "" || strings.EqualFold(coding, "identity"):
 	case !isGzip(resp.Header):
 		x.unreadable = true // nothing in it can be counted
-	case x.takesGzip && !how.Withhold && x.drawing == nil && !x.notices():
+	case x.takesGzip && !how.Stream && !x.notices():
 		how.Gzip = true
 	default:
 		unpacked(resp)

@@ -57,12 +57,11 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 		how.Cover = func(wait bool) (bool, error) { return x.cover(ctx, wait) }
 		x.drawing.covers, x.drawing.durable = true, x.estimate.MaxOutput
 	}
-	redacts := sse && !how.Gzip
-	if redacts {
+	if sse {
 		resp.Body = x.route.upstream.RedactErrors(resp.Body, wire.CarriesError)
 	}
 	x.answer = wire.NewAnswer(x.notice(resp.Body, sse), how)
-	if redacts {
+	if sse {
 		resp.Header.Del("Content-Length") // it does not count what is withheld, redacted, or written by us
 		resp.ContentLength = -1
 	}

@@ -42,8 +42,8 @@ func gzipVariants() []variant {
 	return []variant{
 		{name: "gzip, plain, the client reads it", members: plain, accept: "gzip", answer: zipped, charged: tokens(40), basis: "reported"},
 		{name: "gzip, plain, the client does not", members: plain, accept: "identity", answer: zipped, charged: tokens(40), basis: "reported"},
-		{name: "gzip, usage asked for, the client reads it", members: askedStream, accept: "gzip", answer: zipped, charged: tokens(40), basis: "reported"},
-		{name: "gzip, usage asked for, the client does not", members: askedStream, accept: "identity", answer: zipped, charged: tokens(40), basis: "reported"},
+		{name: "gzip, a stream, the client reads it", members: askedStream, accept: "gzip", answer: zipped, charged: tokens(40), basis: "reported"},
+		{name: "gzip, a stream, the client does not", members: askedStream, accept: "identity", answer: zipped, charged: tokens(40), basis: "reported"},
 		{name: "gzip, usage withheld", members: quietStream, accept: "gzip, deflate", answer: zipped, body: withoutUsage, charged: tokens(40), basis: "reported"},
 		{
 			name: "gzip, no usage", members: askedStream, accept: "gzip", answer: says(fakeopenai.Answer{Text: words(40), CompressAnyway: true, Report: fakeopenai.Absent}),
