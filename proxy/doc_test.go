@@ -100,26 +100,29 @@ func TestWireDocOutput(t *testing.T) {
 	page := pages.Read(t, wirePage)
 	outputs := []Output{DrawOutput, StrictOutput, FitOutput}
 	rows := page.Table(t, "| call | `output: draw` | `output: strict` | `output: fit` |")
-	if len(rows) != 3 {
-		t.Fatalf("%d kinds of calls, want 3", len(rows))
+	if len(rows) != 4 {
+		t.Fatalf("%d kinds of calls, want 4", len(rows))
 	}
 	for i, output := range outputs {
-		for k, e := range []wire.Endpoint{wire.Chat, wire.Completions} { // streamed and drawing, or not
+		for k, kind := range []struct {
+			endpoint  wire.Endpoint
+			reasoning bool
+		}{{endpoint: wire.Chat}, {endpoint: wire.Chat, reasoning: true}, {endpoint: wire.Completions}} {
 			want := "is given a limit"
-			x := &exchange{endpoint: e, stream: true, caller: &caller{output: output}}
+			x := &exchange{endpoint: kind.endpoint, stream: true, caller: &caller{output: output}, attempt: attempt{facts: cost.Model{Reasoning: kind.reasoning}}}
 			if x.mayDraw() {
 				want = "draws as it goes"
 			}
 			if rows[k][i+1] != want {
-				t.Errorf("%s, %s: %q, want %q", rows[0][0], e, rows[k][i+1], want)
+				t.Errorf("%s, %s: %q, want %q", rows[k][0], kind.endpoint, rows[k][i+1], want)
 			}
 		}
 		want := "is refused"
 		if output == FitOutput {
 			want = "is lowered, to no less than 1,024 tokens"
 		}
-		if rows[2][i+1] != want || leastFit != 1024 {
-			t.Errorf("a limit that does not fit: %q, want %q", rows[2][i+1], want)
+		if rows[3][i+1] != want || leastFit != 1024 {
+			t.Errorf("a limit that does not fit: %q, want %q", rows[3][i+1], want)
 		}
 	}
 }

@@ -39,9 +39,10 @@ const (
 	mostCrumbs = 16  // draws that are smaller yet, of what a budget has left at its end
 )
 
-// mayDraw reports whether the call draws, as it sets no output limit of its own.
+// mayDraw reports whether the call draws, as it sets no output limit of its own. What a model thinks in hiding cannot be drawn for as it
+// goes: who left before the usage came would have had it for nothing.
 func (x *exchange) mayDraw() bool {
-	return x.stream && x.caller.output != StrictOutput && (x.endpoint == wire.Chat || x.endpoint == wire.Responses)
+	return x.stream && !x.facts.Reasoning && x.caller.output != StrictOutput && (x.endpoint == wire.Chat || x.endpoint == wire.Responses)
 }
 
 // drawFrom begins with so much output. Where limits on single calls allow less than the model can produce, that goes upstream:

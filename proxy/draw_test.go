@@ -221,21 +221,36 @@ func TestAResponseEndsIncomplete(t *testing.T) {
 	})
 }
 
-// TestAReasoningModelThatIsEndedIsChargedWhole: what it thought nobody has seen.
-func TestAReasoningModelThatIsEndedIsChargedWhole(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		v := newVirtual(t, alice(t, "30k tokens in total"), (&teller{words: 40_000}).ServeHTTP)
-		got := v.chat(`{"model":"o4-mini","stream":true,"messages":[{"role":"user","content":"Hi"}]}`)
-		if !strings.HasSuffix(got.body, endedBy("key alice: 30k tokens in total")) || got.header.Get("x-tokenfare-reserved") != "16392" {
-			t.Fatalf("%v %.300q", got.header, got.body[max(0, len(got.body)-300):])
-		}
-		time.Sleep(time.Second)
-		x := v.store.only(t)
-		if x.End.Ending != "ended_budget" || x.End.Basis != ledger.Unreported || x.End.Usage.Input+x.End.Usage.Output != 30_000 || v.states()["key alice: tokens in total"].Used != 30_000 {
-			t.Errorf("ended as %s, %s, with %+v", x.End.Ending, x.End.Basis, x.End.Usage)
-		}
-		v.costsWhatItsPriceSays(x)
-	})
+// TestThreatHiddenReasoning: a model thinks as long as it may, says one word, and its caller leaves before the usage comes. What it may
+// think is what is reserved, and all of that is charged, though nobody has seen any of it.
+func TestThreatHiddenReasoning(t *testing.T) {
+	for _, c := range []struct {
+		name, limit string
+		reserved    int64 // the prompt's 8 tokens included
+	}{
+		{"no more than fits the budget", "12k tokens in total", 12_000},
+		{"the default", "30k tokens in total", 8 + 16_384},
+		{"a quarter of what is left", "200k tokens in total", 8 + (200_000-8)/4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				v := newVirtual(t, alice(t, c.limit), (&teller{words: 1, cut: true}).ServeHTTP)
+				got := v.chat(`{"model":"o4-mini","stream":true,"messages":[{"role":"user","content":"Hi"}]}`)
+				if got.header.Get("x-tokenfare-reserved") != strconv.FormatInt(c.reserved, 10) {
+					t.Errorf("%d %v", got.status, got.header)
+				}
+				if most := sentBody(t, v.sent()[0])["max_completion_tokens"]; most != float64(c.reserved-8) {
+					t.Errorf("the model may make %v tokens", most)
+				}
+				time.Sleep(time.Second)
+				x := v.store.only(t)
+				if x.End.Ending != "broken" || x.End.Basis != ledger.Unreported || len(x.Draws) != 0 || v.states()["key alice: tokens in total"].Used != c.reserved {
+					t.Errorf("ended as %s, %s, with %+v, %d draws", x.End.Ending, x.End.Basis, x.End.Usage, len(x.Draws))
+				}
+				v.costsWhatItsPriceSays(x)
+			})
+		})
+	}
 }
 
 // TestAStreamDoesNotStallOnTheLedger: draws are written while the stream goes on.

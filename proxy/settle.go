@@ -75,8 +75,7 @@ var endings = []struct {
 	{"never_connected", func(f facts) bool { return f.status == 0 && !f.written }, chargeNothing},
 	{"upstream_error", func(f facts) bool { return f.status >= 300 }, chargeNothing},
 	{"no_status", func(f facts) bool { return f.status == 0 }, chargeReserved},
-	{endedBudget, func(f facts) bool { return f.ended && !f.reasoning }, chargeCounted},
-	{endedBudget, func(f facts) bool { return f.ended }, chargeReserved},
+	{endedBudget, func(f facts) bool { return f.ended }, chargeCounted}, // never of a model that reasons
 	{"incredible_usage", func(f facts) bool { return f.reported && !f.credible }, chargeLarger},
 	{"complete", func(f facts) bool { return f.reported && f.complete }, chargeReported},
 	{"complete_unreported", func(f facts) bool { return f.complete && !f.unseen }, chargeCounted},
