@@ -95,20 +95,28 @@ func (x *exchange) fitHosted(r cost.Request) {
 func (x *exchange) defaultOutput() int64 {
 	if x.route.LearnOutput {
 		if learned, ok := x.server.learner.Output(x.facts.Name, nearlyAll); ok {
-			return learned
+			return max(learned, min(leastLearned, x.facts.DefaultOutput))
 		}
 	}
 	return x.facts.DefaultOutput
 }
 
-// nearlyAll is the share of answers that a learned default must not cut short.
-const nearlyAll = 0.99
+const (
+	nearlyAll    = 0.99 // the share of answers that a learned default must not cut short
+	leastLearned = 256  // tokens: a key that asks for nothing but short answers must not leave the others with less
+)
 
-// learn takes what the upstream reported of a call that ended well.
+// learn takes what the upstream reported of a call that ended well. What its caller has limited says nothing of how long answers are, and
+// what we have cut would have been longer.
 func (x *exchange) learn() {
-	if u := x.outcome.usage; x.outcome.ending == "complete" && x.outcome.basis == chargeReported {
-		x.server.learner.Observe(x.facts.Name, x.estimate.Input, u.Input, u.Output/x.choices)
+	if x.limited || x.outcome.ending != "complete" || x.outcome.basis != chargeReported {
+		return
 	}
+	output := x.outcome.usage.Output / x.choices
+	if x.inserted > 0 && output >= x.inserted {
+		output *= 2
+	}
+	x.server.learner.Observe(x.facts.Name, x.estimate.Input, x.outcome.usage.Input, output)
 }
 
 // outputThatFits returns the largest output that every budget could hold if nothing were used, and whether any budget cares.

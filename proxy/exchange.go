@@ -33,6 +33,7 @@ type exchange struct {
 	prompt   string // the member that holds the prompt
 	least    int64  // output limit that the upstream takes; at least 1
 	asked    bool   // the caller asked for the usage chunk
+	limited  bool   // the caller set an output limit
 	choices  int64  // at least 1
 	body     *heldBody
 	request  *wire.Request     // as it was read; nil once nobody else is to be asked
