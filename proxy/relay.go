@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -44,6 +45,10 @@ func (x *exchange) relay(ctx context.Context, w http.ResponseWriter, resp *http.
 		case p.gone != nil:
 			x.cut = p.gone
 			panic(http.ErrAbortHandler)
+		case err == io.EOF && x.torn():
+			_ = p.passOn()
+			x.cut = errTorn
+			panic(http.ErrAbortHandler)
 		case err == io.EOF:
 			return
 		case err != nil:
@@ -54,6 +59,15 @@ func (x *exchange) relay(ctx context.Context, w http.ResponseWriter, resp *http.
 			p.flusher.Flush()
 		}
 	}
+}
+
+// errTorn says that an upstream ended a stream before its end.
+var errTorn = errors.New("the upstream ended a stream in the middle")
+
+// torn reports whether an answer that has ended in order, as HTTP goes, is not whole all the same. Where the upstream closes the connection to
+// end it, it would reach the client as one that is.
+func (x *exchange) torn() bool {
+	return x.answer != nil && !x.unreadable && x.answer.Torn()
 }
 
 // passage takes what was read of an answer to the client. Events that have come together leave together: net/http writes to the client

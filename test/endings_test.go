@@ -130,7 +130,7 @@ func TestEndings(t *testing.T) {
 			Text:  []string{`{"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`, "\n\ndata: [DONE]\n\n"},
 			Usage: []string{usage(30, 70, 100)},
 		}, complete, 0, exactly(100)},
-		{"no protocol at all", "", stream, fakeopenai.Answer{Body: "<html>hello</html>", Header: serverSent}, complete, 0, nil},
+		{"no protocol at all", "", stream, fakeopenai.Answer{Body: "<html>hello</html>", Header: serverSent}, broken, 0, nil},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

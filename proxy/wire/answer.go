@@ -65,6 +65,7 @@ type Answer struct {
 	cover     Cover // nil: nothing is paid for
 	raw, said bool  // the body is neither JSON nor events; and it is what the model said
 	last      bool  // an event said that it is the last
+	closing   bool  // an event said what comes at the end of a stream: why a choice has ended, its usage alone, an error
 	text      textSink
 	gzip      *gzipCopy // nil: the body is not compressed
 	scan      scanner
@@ -149,6 +150,22 @@ func (a *Answer) Complete() bool {
 	}
 }
 
+// Torn reports whether the body is a stream that ended without anything that streams of its endpoint end with: in the middle of what the
+// model had to say, though as HTTP it may have ended in order. A caller who is not told takes it for all there is. It is for when reading
+// has ended.
+func (a *Answer) Torn() bool {
+	if !a.stream || a.Complete() {
+		return false
+	}
+	a.endEvent() // its empty line may be missing
+	switch a.seen.endpoint {
+	case Chat, Completions, Responses:
+		return !a.closing && !a.last
+	default:
+		return false
+	}
+}
+
 // fill reads something or fails; readers that return nothing too often fail, too.
 func (a *Answer) fill(p []byte) (n int, err error) {
 	if a.err != nil {
@@ -196,6 +213,7 @@ func (a *Answer) endEvent() {
 		a.usage.merge(a.scan.usageSeen)
 		a.tier = max(a.tier, a.scan.tier)
 		a.last = a.last || a.scan.last
+		a.closing = a.closing || a.scan.reason || a.scan.failed || a.scan.onlyUsage()
 	}
 	a.text.endEvent()
 	a.sse.reset()
