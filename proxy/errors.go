@@ -37,7 +37,7 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		known = &refused.answer
 		refused.write(w.Header())
 	case errors.As(err, &known):
-	case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
+	case errors.Is(err, errGone), errors.Is(err, context.Canceled) && r.Context().Err() != nil:
 		rec.status = statusClientGone
 		panic(http.ErrAbortHandler) // returning would send an empty 200 to a client that closed only its own side
 	default:

@@ -14,10 +14,16 @@ import (
 // errIdle ends an answer whose upstream fell silent.
 var errIdle = errors.New("the upstream sent nothing for longer than the idle timeout")
 
+// errGone says that the client has left.
+var errGone = errors.New("the client is gone")
+
 // forward sends the call upstream and relays the answer. An error is for the client; a relay that breaks off after the answer
 // began panics with http.ErrAbortHandler, which breaks the client's transfer as the upstream's was broken.
 func (s *Server) forward(x *exchange, w http.ResponseWriter, r *http.Request) error {
 	x.takesGzip = takesGzip(r.Header)
+	if x.from = connectionOf(r); x.from != nil {
+		defer x.from.Over()
+	}
 	defer func() {
 		if x.cancel != nil { // of the last attempt
 			x.cancel(nil)
@@ -48,6 +54,9 @@ func (x *exchange) ask(r *http.Request) (*http.Response, error) {
 	x.attempts++
 	var ctx context.Context
 	ctx, x.cancel = context.WithCancelCause(r.Context())
+	if x.from != nil {
+		x.from.During(x.cancel)
+	}
 	u := x.route.upstream
 	u.Sending()
 	resp, err := u.RoundTrip(x.outgoing(ctx, r.Header))
@@ -57,7 +66,7 @@ func (x *exchange) ask(r *http.Request) (*http.Response, error) {
 		if err = x.receive(ctx, resp); err != nil {
 			resp.Body.Close()
 		}
-	} else if r.Context().Err() == nil {
+	} else if !errors.Is(context.Cause(ctx), context.Canceled) { // the client is there
 		x.tellUnanswered(err)
 	}
 	if err != nil {
@@ -92,7 +101,7 @@ func (x *exchange) upstreamFailed(err error) error {
 	case errors.Is(err, errIdle):
 		return badGateway(http.StatusGatewayTimeout, "upstream_timeout", "The upstream "+name+" fell silent in the middle of its answer.")
 	case errors.Is(err, context.Canceled):
-		return err // the client is gone
+		return errGone
 	case upstream.IsTimeout(err) && x.written:
 		return badGateway(http.StatusGatewayTimeout, "upstream_timeout", "The upstream "+name+" did not answer in time.")
 	case x.written:

@@ -143,6 +143,8 @@ func reason(err error) string {
 	switch {
 	case errors.Is(err, errIdle):
 		return errIdle.Error()
+	case errors.Is(err, errTorn):
+		return errTorn.Error()
 	case errors.Is(err, context.Canceled):
 		return "the client left"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):

@@ -162,23 +162,3 @@ func (t turnstile) Accept() (net.Conn, error) {
 }
 
 func (t turnstile) Close() error { return nil } // the crowd is closed by who serves it
-
-// guest is a connection that says when it closes.
-type guest struct {
-	net.Conn
-	once  sync.Once
-	leave func()
-}
-
-func (g *guest) Close() error {
-	defer g.once.Do(g.leave)
-	return g.Conn.Close()
-}
-
-// CloseWrite lets the server end its own side first, so that the client can read all of an answer.
-func (g *guest) CloseWrite() error {
-	if c, ok := g.Conn.(interface{ CloseWrite() error }); ok {
-		return c.CloseWrite()
-	}
-	return nil
-}

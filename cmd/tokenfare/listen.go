@@ -60,6 +60,7 @@ func (a *app) listen() (main, admin listening, err error) {
 	main.listener = bounded
 	main.server = a.httpServer(bounded.lead(main.door))
 	main.server.TLSConfig = secure
+	main.server.ConnContext = guestOf
 	if admin.listener, err = net.Listen("tcp", a.config.Admin.Listen); err != nil {
 		main.listener.Close()
 		return main, admin, listenError("admin.listen", a.config.Admin.Listen, err)

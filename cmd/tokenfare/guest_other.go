@@ -1,0 +1,8 @@
+//go:build !linux
+
+package main
+
+import "net"
+
+// hungUp cannot tell here.
+func hungUp(net.Conn) bool { return false }
