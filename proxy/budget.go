@@ -101,6 +101,9 @@ func (b *budget) asLimited(s limiter.State) limiter.State {
 	return s
 }
 
+// ofUpstream reports whether the budget is a provider's share: whoever calls knows neither what it holds nor who uses it.
+func (b *budget) ofUpstream() bool { return b.owner.kind == upstreamKind }
+
 // expired reports whether the limit's "until" date has passed.
 func (b *budget) expired(now time.Time) bool {
 	return !b.limit.Until.IsZero() && !now.Before(b.limit.Until)

@@ -52,7 +52,7 @@ func (x *exchange) admitSomewhere(ctx context.Context, request *wire.Request) er
 
 // refusedByUpstream reports whether this attempt was refused by a limit of its upstream, and not of its caller.
 func (x *exchange) refusedByUpstream() bool {
-	return x.refused != nil && x.refused.budget.owner.kind == upstreamOwner("").kind
+	return x.refused != nil && x.refused.budget.ofUpstream()
 }
 
 // sooner reports whether the refusal of this attempt tells of an earlier time than that of another.

@@ -273,9 +273,11 @@ type modelList struct {
 // owner is who a budget belongs to.
 type owner struct{ kind, name string }
 
+const upstreamKind = "upstream"
+
 func keyOwner(name string) owner      { return owner{"key", name} }
 func groupOwner(name string) owner    { return owner{"group", name} }
-func upstreamOwner(name string) owner { return owner{"upstream", name} }
+func upstreamOwner(name string) owner { return owner{upstreamKind, name} }
 
 // String is how a person reads it: "key alice".
 func (o owner) String() string { return o.kind + " " + o.name }

@@ -155,7 +155,7 @@ func (x *exchange) smaller() string {
 	if x.member == "" {
 		return ""
 	}
-	left := x.draws.outputLeft(x) / x.choices
+	left := x.draws.outputLeft(x, anyBudget) / x.choices
 	if left < x.least || left >= x.estimate.MaxOutput/x.choices {
 		return ""
 	}
