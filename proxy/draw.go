@@ -239,7 +239,7 @@ func (x *exchange) endBy(b *budget) error {
 	x.drawing.endedBy = b
 	x.cancel(errBudget)
 	return &wire.Ending{
-		Budget: b.owner.String() + ": " + b.sentence(), Choices: x.choices, Asked: x.asked,
+		Budget: b.label(), Choices: x.choices, Asked: x.asked,
 		Usage: cost.Usage{Input: x.estimate.Input, Output: x.counted()},
 	}
 }
