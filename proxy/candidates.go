@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
@@ -79,6 +80,12 @@ func (x *exchange) admitAt(ctx context.Context, request *wire.Request) error {
 	if err := x.meter(ctx, request); err != nil {
 		return err
 	}
+	if len(request.Refs) == 0 && x.tooLongHere(request) {
+		return &elsewhereError{&wire.Error{
+			Status: http.StatusBadRequest, Type: "invalid_request_error", Code: "context_length_exceeded", Param: x.prompt,
+			Message: "The request is too long for the upstream " + x.route.upstream.Name + ".",
+		}}
+	}
 	if err := x.reserve(ctx, request.Cost.HasMaxOutput || x.endpoint == wire.InputTokens); err != nil {
 		if x.server.policy.Load() == x.policy && len(request.Refs) == 0 && (len(x.routes) == 0 || !x.refusedByUpstream()) { // what is stored may grow, and another upstream may take it
 			x.server.memo.remember(x, request.Body())
@@ -87,4 +94,18 @@ func (x *exchange) admitAt(ctx context.Context, request *wire.Request) error {
 	}
 	x.body.set(request.EditParts(x.edits(request)))
 	return nil
+}
+
+// tooLongHere reports whether the model cannot hold the call at the upstream of this attempt, and can at another. Where none can, the
+// provider is to say so.
+func (x *exchange) tooLongHere(request *wire.Request) bool {
+	needs := x.least
+	if request.Cost.HasMaxOutput {
+		needs = x.estimate.MaxOutput / x.choices
+	}
+	needs = addSaturating(x.estimate.Input, needs)
+	holds := func(context int64) bool { return context == 0 || needs <= context }
+	return !holds(x.facts.Context) && slices.ContainsFunc(x.policy.pool(x.model).routes, func(r *route) bool {
+		return holds(r.facts(x.policy.catalog, x.model).Context)
+	})
 }

@@ -61,7 +61,7 @@ func (x *exchange) neverFits(b *budget, need int64) error {
 	figures := fmt.Sprintf("Limit %s, Requested %s.", b.amountText(b.limit.Capacity()), b.amountText(need))
 	why := fmt.Sprintf("%s of your team's proxy (not OpenAI's): %s", b, figures)
 	if b.ofUpstream() {
-		f.figures, why = figures, b.told() + " is too small for it, not the budget of your key."
+		f.figures, why = figures, b.told()+" is too small for it, not the budget of your key."
 	}
 	f.answer.Message = fmt.Sprintf("Request too large for %s: %s It can never pass, so waiting does not help. %s%s", x.model, why, fault, x.help())
 	x.refused = f

@@ -153,12 +153,7 @@ func (b *policyBuilder) pools(specs []ModelSpec) {
 				b.problem("model %s: upstream %q is named twice", s.Pattern, m.Upstream)
 				continue
 			}
-			there := s
-			there.Upstream, there.As = m.Upstream, m.As
-			if m.Price != nil {
-				there.Price = m.Price
-			}
-			routes = append(routes, &route{ModelSpec: there, upstream: u, terms: u.terms, weight: m.Weight, priority: m.Priority})
+			routes = append(routes, &route{ModelSpec: s.there(m), upstream: u, terms: u.terms, weight: m.Weight, priority: m.Priority})
 		}
 		if len(routes) > 0 {
 			b.policy.pools = append(b.policy.pools, newPool(s.Pattern, routes))
