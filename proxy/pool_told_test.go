@@ -21,9 +21,9 @@ func shareSpec(t *testing.T, ofUpstream ...string) proxy.Spec {
 const share = "the provider's share behind this proxy (upstream up)"
 
 // untold checks that an answer tells of the caller's own budgets, and no figure of the upstream's.
-func (got answer) untold(t *testing.T, refused bool, secrets ...string) {
+func (a answer) untold(t *testing.T, refused bool, secrets ...string) {
 	t.Helper()
-	for name, values := range got.header {
+	for name, values := range a.header {
 		for _, v := range values {
 			for _, secret := range secrets {
 				if strings.Contains(v, secret) && name != "Date" && !strings.HasSuffix(name, "-Id") {
@@ -33,14 +33,14 @@ func (got answer) untold(t *testing.T, refused bool, secrets ...string) {
 		}
 	}
 	for _, secret := range append(secrets, "Limit ", "Used ", "Held ", "Requested ") {
-		if strings.Contains(got.body, secret) {
-			t.Errorf("%q is told: %s", secret, got.body)
+		if strings.Contains(a.body, secret) {
+			t.Errorf("%q is told: %s", secret, a.body)
 		}
 	}
-	if l, r := got.header.Get("x-ratelimit-limit-tokens"), got.header.Get("x-ratelimit-limit-requests"); l != "1000000" || r != "100" {
+	if l, r := a.header.Get("x-ratelimit-limit-tokens"), a.header.Get("x-ratelimit-limit-requests"); l != "1000000" || r != "100" {
 		t.Errorf("limits in headers are %q and %q, want the caller's own", l, r)
 	}
-	budget := got.header.Get("x-tokenfare-budget")
+	budget := a.header.Get("x-tokenfare-budget")
 	if refused && budget != "upstream up" || !refused && !strings.HasPrefix(budget, "key alice: ") {
 		t.Errorf("x-tokenfare-budget: %s", budget)
 	}
