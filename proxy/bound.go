@@ -29,7 +29,7 @@ func (x *exchange) bounds(ctx context.Context, counted draws, limited bool) ([]i
 // The generous one is a quarter of what every budget has left. Both are at most what the model can produce, and at most what
 // fits the smallest budget when it is full: a default must not lock small keys out. A stream that draws begins with the default.
 func (x *exchange) outputBounds(ctx context.Context, counted draws) ([]int64, error) {
-	fit, binding := x.outputThatFits()
+	fit, binding := x.outputThatFits(anyBudget)
 	if !binding {
 		return []int64{x.estimate.MaxOutput}, nil
 	}
@@ -43,7 +43,7 @@ func (x *exchange) outputBounds(ctx context.Context, counted draws) ([]int64, er
 	x.inserts = true
 	generous := ordinary
 	if x.facts.MaxOutput > 0 {
-		left, err := x.outputLeft(ctx, counted)
+		left, err := x.outputLeft(ctx, counted, anyBudget)
 		if err != nil {
 			return nil, err
 		}
@@ -119,11 +119,14 @@ func (x *exchange) learn() {
 	x.server.learner.Observe(x.facts.Name, x.estimate.Input, x.outcome.usage.Input, output)
 }
 
-// outputThatFits returns the largest output that every budget could hold if nothing were used, and whether any budget cares.
-func (x *exchange) outputThatFits() (fit int64, binding bool) {
+// anyBudget is for questions that are about all budgets.
+func anyBudget(*budget) bool { return true }
+
+// outputThatFits returns the largest output that every budget of those could hold if nothing were used, and whether any of them cares.
+func (x *exchange) outputThatFits(of func(*budget) bool) (fit int64, binding bool) {
 	fit = math.MaxInt64
 	for _, b := range x.draws.budgets {
-		if b.boundsOutput() {
+		if b.boundsOutput() && of(b) {
 			binding = true
 			fit = min(fit, b.outputWithin(b.limit.Capacity(), x.bound(0), x.facts.Price))
 		}
@@ -157,8 +160,8 @@ func (x *exchange) modelOutput() int64 {
 	return most
 }
 
-// outputLeft returns the largest output for which every budget has room now.
-func (x *exchange) outputLeft(ctx context.Context, counted draws) (int64, error) {
+// outputLeft returns the largest output for which every budget of those has room now.
+func (x *exchange) outputLeft(ctx context.Context, counted draws, of func(*budget) bool) (int64, error) {
 	if len(counted.charges) == 0 {
 		return 0, nil
 	}
@@ -166,13 +169,16 @@ func (x *exchange) outputLeft(ctx context.Context, counted draws) (int64, error)
 	if _, err := x.server.options.Limiter.Peek(ctx, counted.charges); err != nil {
 		return 0, fmt.Errorf("read budgets: %w", err)
 	}
-	return counted.outputLeft(x), nil
+	return counted.outputLeft(x, of), nil
 }
 
-// outputLeft returns the largest output, all choices together, that the states last read would admit.
-func (d *draws) outputLeft(x *exchange) int64 {
+// outputLeft returns the largest output, all choices together, that the states last read would admit, of those budgets.
+func (d *draws) outputLeft(x *exchange, of func(*budget) bool) int64 {
 	left := int64(math.MaxInt64)
 	for i, b := range d.budgets {
+		if !of(b) {
+			continue
+		}
 		left = min(left, b.outputWithin(d.charges[i].State.Remaining, x.bound(0), x.facts.Price))
 	}
 	return left

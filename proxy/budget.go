@@ -78,9 +78,26 @@ func (b *budget) name() string { return b.owner.String() + ": " + b.limit.ID() }
 // counts reports whether the budget has a counter.
 func (b *budget) counts() bool { return b.rule != nil }
 
-// String names the budget as every message does: key alice, budget "200k tokens per minute".
+// String names the budget in full, as the log does, and messages do of those that callers may know: key alice, budget "200k tokens
+// per minute".
 func (b *budget) String() string {
 	return fmt.Sprintf("%s, budget %q%s", b.owner, b.limit.Text, b.raisedBy(" "))
+}
+
+// told names the budget to whoever calls: of a provider's share no more than whose it is.
+func (b *budget) told() string {
+	if b.ofUpstream() {
+		return "the provider's share behind this proxy (" + b.owner.String() + ")"
+	}
+	return b.String()
+}
+
+// label names the budget to whoever calls where there is little room: key alice: 200k tokens per minute.
+func (b *budget) label() string {
+	if b.ofUpstream() {
+		return b.owner.String()
+	}
+	return b.owner.String() + ": " + b.sentence()
 }
 
 // sentence is the limit as it was written, and what raises it now.
@@ -100,6 +117,9 @@ func (b *budget) asLimited(s limiter.State) limiter.State {
 	}
 	return s
 }
+
+// ofUpstream reports whether the budget is a provider's share: whoever calls knows neither what it holds nor who uses it.
+func (b *budget) ofUpstream() bool { return b.owner.kind == upstreamKind }
 
 // expired reports whether the limit's "until" date has passed.
 func (b *budget) expired(now time.Time) bool {

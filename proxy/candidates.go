@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
@@ -53,7 +54,7 @@ func (x *exchange) admitSomewhere(ctx context.Context, request *wire.Request) er
 
 // refusedByUpstream reports whether this attempt was refused by a limit of its upstream, and not of its caller.
 func (x *exchange) refusedByUpstream() bool {
-	return x.refused != nil && x.refused.budget.owner.kind == upstreamOwner("").kind
+	return x.refused != nil && x.refused.budget.ofUpstream()
 }
 
 // sooner reports whether the refusal of this attempt tells of an earlier time than that of another.
@@ -80,6 +81,12 @@ func (x *exchange) admitAt(ctx context.Context, request *wire.Request) error {
 	if err := x.meter(ctx, request); err != nil {
 		return err
 	}
+	if len(request.Refs) == 0 && x.tooLongHere(request) {
+		return &elsewhereError{&wire.Error{
+			Status: http.StatusBadRequest, Type: "invalid_request_error", Code: "context_length_exceeded", Param: x.prompt,
+			Message: "The request is too long for the upstream " + x.route.upstream.Name + ".",
+		}}
+	}
 	if err := x.reserve(ctx, request.Cost.HasMaxOutput || x.endpoint == wire.InputTokens); err != nil {
 		if x.server.policy.Load() == x.policy && len(request.Refs) == 0 && (len(x.routes) == 0 || !x.refusedByUpstream()) { // what is stored may grow, and another upstream may take it
 			x.server.memo.remember(x, request.Body())
@@ -88,4 +95,18 @@ func (x *exchange) admitAt(ctx context.Context, request *wire.Request) error {
 	}
 	x.body.set(request.EditParts(x.edits(request)))
 	return nil
+}
+
+// tooLongHere reports whether the model cannot hold the call at the upstream of this attempt, and can at another. Where none can, the
+// provider is to say so.
+func (x *exchange) tooLongHere(request *wire.Request) bool {
+	needs := x.least
+	if request.Cost.HasMaxOutput {
+		needs = x.estimate.MaxOutput / x.choices
+	}
+	needs = addSaturating(x.estimate.Input, needs)
+	holds := func(context int64) bool { return context == 0 || needs <= context }
+	return !holds(x.facts.Context) && slices.ContainsFunc(x.policy.pool(x.model).routes, func(r *route) bool {
+		return holds(r.facts(x.policy.catalog, x.model).Context)
+	})
 }

@@ -161,7 +161,7 @@ func elsewhere(ref wire.Ref, at, wanted string) error {
 	return &elsewhereError{e}
 }
 
-// elsewhereError says that the upstream of an attempt does not have what the call is about. Another may.
+// elsewhereError says that the upstream of an attempt does not have what the call is about, or has no place for it. Another may.
 type elsewhereError struct{ answer *wire.Error }
 
 // Error is the message the client gets.

@@ -185,14 +185,15 @@ func (x *exchange) nextStep() int64 {
 }
 
 // drawMore takes so much output more from all budgets or from none, and says which refuses. What was drawn is part of the reservation
-// from then on, and has a row.
+// from then on, and has a row. Nothing is drawn from what an upstream allows: it has taken the call, and to end it would help nobody.
+// What is used of that beyond the reservation is the upstream's debt when the call has ended.
 func (x *exchange) drawMore(ctx context.Context, n int64) (limiter.Decision, *budget, error) {
 	before := x.bound(x.estimate.MaxOutput)
 	after := x.bound(addSaturating(x.estimate.MaxOutput, n))
 	more := make([]limiter.Charge, 0, len(x.draws.charges))
 	at := make([]int, 0, len(x.draws.charges))
 	for i, b := range x.draws.budgets {
-		if b.counts() && b.boundsOutput() {
+		if b.counts() && b.boundsOutput() && !b.ofUpstream() {
 			more = append(more, limiter.Charge{Budget: x.draws.charges[i].Budget, N: b.reserve(after, x.facts.Price) - x.draws.charges[i].N})
 			at = append(at, i)
 		}
@@ -239,7 +240,7 @@ func (x *exchange) endBy(b *budget) error {
 	x.drawing.endedBy = b
 	x.cancel(errBudget)
 	return &wire.Ending{
-		Budget: b.owner.String() + ": " + b.sentence(), Choices: x.choices, Asked: x.asked,
+		Budget: b.label(), Choices: x.choices, Asked: x.asked,
 		Usage: cost.Usage{Input: x.estimate.Input, Output: x.counted()},
 	}
 }

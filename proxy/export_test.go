@@ -15,3 +15,10 @@ func (s *Server) Remembered() int {
 	defer s.memo.mu.Unlock()
 	return len(s.memo.known)
 }
+
+// FirstOf is the upstream, and the name it has for the model, that a caller's calls for a model go to first which name that key for the
+// provider's cache.
+func (p *Policy) FirstOf(model, caller, cacheKey string) string {
+	r := p.pool(model).order(caller, cacheKey, model)[0]
+	return r.upstream.Name + "/" + r.As
+}

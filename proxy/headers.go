@@ -86,13 +86,14 @@ func (f *fields) limit(heads *limitHeads, s limiter.State) {
 	}
 }
 
-// tightest returns the budget, among those wanted, with the smallest share left.
+// tightest returns the budget, among those wanted, with the smallest share left. What a provider allows, and what of that is left, is
+// nothing that callers are shown.
 func (d *draws) tightest(wanted func(*budget) bool) (*budget, limiter.State) {
 	var found *budget
 	var state limiter.State
 	for i, b := range d.budgets {
 		s := d.charges[i].State
-		if !wanted(b) || s.Limit <= 0 {
+		if b.ofUpstream() || !wanted(b) || s.Limit <= 0 {
 			continue
 		}
 		// Shares are compared in floating point: they only choose what to show.

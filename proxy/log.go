@@ -97,6 +97,9 @@ func (x *exchange) attrs(attrs []slog.Attr) []slog.Attr {
 	}
 	if x.refused != nil {
 		attrs = append(attrs, slog.String("refused_by", x.refused.budget.String()), slog.Int64("wait_ms", x.refused.wait.Milliseconds()))
+		if x.refused.figures != "" {
+			attrs = append(attrs, slog.String("figures", x.refused.figures))
+		}
 	}
 	if b := x.endedByBudget(); b != nil {
 		attrs = append(attrs, slog.String("ended_by", b.String()))

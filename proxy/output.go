@@ -23,16 +23,17 @@ const leastFit = 1024
 const fitTries = 3
 
 // fitted is the output bound of a call that sets one, all choices together: its own, or if that is not to be had now, what is
-// left.
+// left. What is left to an upstream lowers it only where there is no other that may have more.
 func (x *exchange) fitted(ctx context.Context, counted draws) (int64, error) {
 	asked := x.estimate.MaxOutput
 	x.inserts, x.inserted = false, 0
-	fit, binding := x.outputThatFits()
+	minds := func(b *budget) bool { return len(x.routes) == 0 || !b.ofUpstream() }
+	fit, binding := x.outputThatFits(minds)
 	if !binding || x.member == "" || asked == 0 {
 		return asked, nil
 	}
 	if len(counted.charges) > 0 {
-		left, err := x.outputLeft(ctx, counted)
+		left, err := x.outputLeft(ctx, counted, minds)
 		if err != nil {
 			return 0, err
 		}

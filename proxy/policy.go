@@ -153,12 +153,7 @@ func (b *policyBuilder) pools(specs []ModelSpec) {
 				b.problem("model %s: upstream %q is named twice", s.Pattern, m.Upstream)
 				continue
 			}
-			there := s
-			there.Upstream, there.As = m.Upstream, m.As
-			if m.Price != nil {
-				there.Price = m.Price
-			}
-			routes = append(routes, &route{ModelSpec: there, upstream: u, terms: u.terms, weight: m.Weight, priority: m.Priority})
+			routes = append(routes, &route{ModelSpec: s.there(m), upstream: u, terms: u.terms, weight: m.Weight, priority: m.Priority})
 		}
 		if len(routes) > 0 {
 			b.policy.pools = append(b.policy.pools, newPool(s.Pattern, routes))
@@ -273,9 +268,11 @@ type modelList struct {
 // owner is who a budget belongs to.
 type owner struct{ kind, name string }
 
+const upstreamKind = "upstream"
+
 func keyOwner(name string) owner      { return owner{"key", name} }
 func groupOwner(name string) owner    { return owner{"group", name} }
-func upstreamOwner(name string) owner { return owner{"upstream", name} }
+func upstreamOwner(name string) owner { return owner{upstreamKind, name} }
 
 // String is how a person reads it: "key alice".
 func (o owner) String() string { return o.kind + " " + o.name }

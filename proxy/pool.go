@@ -17,13 +17,9 @@ type pool struct {
 
 func newPool(pattern string, routes []*route) *pool {
 	p := &pool{pattern: pattern, routes: routes}
-	times := map[*upstreamEntry]int{}
-	for _, r := range routes {
-		times[r.upstream]++
-	}
 	for _, r := range routes {
 		name := r.upstream.Name
-		if times[r.upstream] > 1 { // several deployments at one place
+		if r.As != "" { // there may be several deployments at one place, now or later: who else is there changes nobody's name
 			name += "\x00" + r.As
 		}
 		p.members = append(p.members, upstream.Member{Upstream: r.upstream.Upstream, Name: name, Model: r.As, Weight: max(1, r.weight), Priority: max(1, r.priority)})

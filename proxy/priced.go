@@ -37,7 +37,7 @@ func (x *exchange) priced() error {
 	}
 	for _, b := range x.draws.budgets {
 		if b.limit.Unit == limit.Dollars {
-			return x.unpriced("model_not_priced", "model", fmt.Sprintf("The model `%s` has no price, and %s is in dollars", x.model, b),
+			return x.unpriced("model_not_priced", "model", fmt.Sprintf("The model `%s` has no price, and %s is in dollars", x.model, b.told()),
 				"price: { input: $1, output: $4 }")
 		}
 	}

@@ -29,6 +29,7 @@ type refusal struct {
 	promised time.Duration // what to hold an early retry against
 	room     time.Duration // when there is room, as far as is known; limiter.Never
 	budget   *budget
+	figures  string        // of a budget that whoever called is told none of, for the log; empty: of another
 	estimate cost.Estimate // as counted, before an output bound was chosen
 }
 
@@ -64,6 +65,9 @@ func (x *exchange) refuse(ctx context.Context, d limiter.Decision) error {
 	}
 	worst, longest := gravest(short)
 	f := &refusal{budget: worst.budget, estimate: x.estimate}
+	if worst.budget.ofUpstream() {
+		f.figures = worst.amounts()
+	}
 	f.answer.Status = http.StatusTooManyRequests
 	switch {
 	case worst.usedUp():
@@ -84,7 +88,7 @@ func (f *refusal) usedUp(x *exchange, worst, longest shortage) {
 	f.answer.Type, f.answer.Code = "insufficient_quota", "insufficient_quota"
 	f.noRetry = true
 	what, until := "Budget used up", ", and it does not refill,"
-	if worst.state.Remaining > 0 {
+	if worst.state.Remaining > 0 || worst.budget.ofUpstream() {
 		what = "Not enough budget left"
 	}
 	if worst.wait != limiter.Never {
@@ -96,6 +100,9 @@ func (f *refusal) usedUp(x *exchange, worst, longest shortage) {
 	besides := ""
 	if longest.wait > worst.wait {
 		besides = fmt.Sprintf(" Besides, %s, has no room %s: %s", longest.budget, x.lasts(longest), longest.amounts())
+		if longest.budget.ofUpstream() {
+			besides = fmt.Sprintf(" Besides, %s has no room %s.", longest.budget.told(), x.lasts(longest))
+		}
 	}
 	f.answer.Message = fmt.Sprintf("%s%s for %s: %s%s%s%s", what, until, x.model, worst.figures(), besides, x.smaller(), x.help())
 }
@@ -121,8 +128,11 @@ func (x *exchange) date(wait time.Duration) string {
 func (f *refusal) tooMany(x *exchange, worst shortage) {
 	f.answer.Type, f.answer.Code = "requests", "rate_limit_exceeded"
 	f.wait = worst.wait
-	f.answer.Message = fmt.Sprintf("Too many requests at once for %s: %s of your team's proxy (not OpenAI's): Limit %d, %s. Please try again in %s (a guess).%s",
-		x.model, worst.budget, worst.state.Limit, worst.running(), f.wait, x.help())
+	figures := worst.figures()
+	if !worst.budget.ofUpstream() {
+		figures = fmt.Sprintf("%s of your team's proxy (not OpenAI's): Limit %d, %s.", worst.budget, worst.state.Limit, worst.running())
+	}
+	f.answer.Message = fmt.Sprintf("Too many requests at once for %s: %s Please try again in %s (a guess).%s", x.model, figures, f.wait, x.help())
 }
 
 // tooSoon is for what refills, and for what running calls hold and may give back.
@@ -142,7 +152,7 @@ func (f *refusal) tooSoon(x *exchange, worst shortage, short []shortage) {
 		again = fmt.Sprintf("What is held comes back when those calls end; please try again in %s (a guess).", f.wait)
 	}
 	for _, s := range short {
-		if s.budget.atOnce() {
+		if s.budget.atOnce() && !s.budget.ofUpstream() {
 			again += fmt.Sprintf(" Besides, under %q %s.", s.budget.limit.Text, s.running())
 			break
 		}
@@ -150,82 +160,17 @@ func (f *refusal) tooSoon(x *exchange, worst shortage, short []shortage) {
 	f.answer.Message = fmt.Sprintf("Rate limit reached for %s: %s %s%s%s", x.model, worst.figures(), again, x.smaller(), x.help())
 }
 
-// smaller says which output limit would pass at once, if any does.
+// smaller says which output limit would pass at once, if any does, and if that does not tell what a provider has left.
 func (x *exchange) smaller() string {
 	if x.member == "" {
 		return ""
 	}
-	left := x.draws.outputLeft(x) / x.choices
-	if left < x.least || left >= x.estimate.MaxOutput/x.choices {
+	all := x.draws.outputLeft(x, anyBudget)
+	left := x.draws.outputLeft(x, func(b *budget) bool { return !b.ofUpstream() }) / x.choices
+	if all < left*x.choices || left < x.least || left >= x.estimate.MaxOutput/x.choices {
 		return ""
 	}
 	return fmt.Sprintf(" A call with %s of at most %d would pass now.", x.member, left)
-}
-
-// fits refuses a call that no wait will ever admit, naming the part at fault.
-func (x *exchange) fits(output int64) error {
-	for _, b := range x.draws.budgets {
-		need := b.reserve(x.bound(output), x.facts.Price)
-		if need <= b.limit.Capacity() {
-			continue
-		}
-		x.size(output)
-		return x.neverFits(b, need)
-	}
-	return nil
-}
-
-func (x *exchange) neverFits(b *budget, need int64) error {
-	f := &refusal{budget: b, estimate: x.estimate, noRetry: true, promised: math.MaxInt64, room: limiter.Never}
-	f.answer.Status = http.StatusBadRequest
-	f.answer.Type, f.answer.Code = "invalid_request_error", "request_exceeds_budget"
-	most := b.outputWithin(b.limit.Capacity(), x.bound(0), x.facts.Price)
-	var fault string
-	switch {
-	case most >= x.least*x.choices && x.member != "":
-		f.answer.Param = x.member
-		fault = fmt.Sprintf("Lower %s to at most %d.", f.answer.Param, most/x.choices)
-		if x.choices > 1 {
-			fault = fmt.Sprintf("Lower %s to at most %d, or n (%d).", f.answer.Param, most/x.choices, x.choices)
-		}
-	case b.limit.Unit == limit.Requests:
-		fault = "Its capacity is less than one request; the operator of this proxy must raise it."
-	case x.estimate.HostedCalls > 1:
-		f.answer.Param = "max_tool_calls"
-		fault = fmt.Sprintf("The provider may run tools %d times, and what they find is input: lower max_tool_calls.", x.estimate.HostedCalls)
-	case x.estimate.Pictures > 0 && b.limit.Unit != limit.InputTokens:
-		f.answer.Param = "n"
-		fault = "Ask for fewer pictures, or for smaller or plainer ones."
-	default:
-		f.answer.Param = x.prompt
-		if x.caller.tooLongAs != "" {
-			f.answer.Code = x.caller.tooLongAs
-		}
-		fault = fmt.Sprintf("The prompt alone is at least %d tokens: shorten it%s.", x.estimate.Input, x.tooLongBy(b))
-	}
-	f.answer.Message = fmt.Sprintf("Request too large for %s: %s of your team's proxy (not OpenAI's): Limit %s, Requested %s. It can never pass, "+
-		"so waiting does not help. %s%s", x.model, b, b.amountText(b.limit.Capacity()), b.amountText(need), fault, x.help())
-	x.refused = f
-	x.server.metrics.never(b)
-	return f
-}
-
-// tooLongBy says by how many tokens the prompt must shrink for one token of output to fit.
-func (x *exchange) tooLongBy(b *budget) string {
-	low, high := int64(0), x.estimate.Input
-	least := x.bound(min(x.least*x.choices, x.estimate.MaxOutput))
-	for low < high {
-		middle := (low + high + 1) / 2
-		if least.Input = middle; b.reserve(least, x.facts.Price) <= b.limit.Capacity() {
-			low = middle
-		} else {
-			high = middle - 1
-		}
-	}
-	if low == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" by at least %d", x.estimate.Input-low)
 }
 
 func (x *exchange) help() string {
@@ -250,5 +195,5 @@ func headerText(b *budget) string {
 			return '?'
 		}
 		return r
-	}, b.owner.String()+": "+b.sentence())
+	}, b.label())
 }

@@ -102,8 +102,11 @@ func gravest(short []shortage) (worst, longest shortage) {
 	return worst, longest
 }
 
-// figures are the numbers of a refusal.
+// figures are the numbers of a refusal, where callers may know them.
 func (s shortage) figures() string {
+	if s.budget.ofUpstream() {
+		return s.budget.told() + " is short, not the budget of your key."
+	}
 	return fmt.Sprintf("%s of your team's proxy (not OpenAI's): %s", s.budget, s.amounts())
 }
 

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"time"
@@ -64,13 +65,26 @@ type ModelSpec struct {
 	LearnOutput   bool                // once enough calls were seen, what they produced goes before DefaultOutput
 }
 
-// PoolSpec is one of several upstreams that serve a model.
+// PoolSpec is one of several upstreams that serve a model. Zero fields leave what is true of the model elsewhere.
 type PoolSpec struct {
-	Upstream string
-	As       string      // the name it knows the model by; empty means the caller's
-	Price    *cost.Price // what the model costs there; nil: what it costs elsewhere
-	Weight   int         // its share of the callers among those of its priority; zero means 1
-	Priority int         // the lowest is asked first, the others where none of those can take the call; zero means 1
+	Upstream     string
+	As           string // the name it knows the model by; empty means the caller's
+	OutputMember string
+	MaxOutput    int64       // tokens
+	Context      int64       // tokens; a call that needs more goes to another
+	Price        *cost.Price // what the model costs there
+	Weight       int         // its share of the callers among those of its priority; zero means 1
+	Priority     int         // the lowest is asked first, the others where none of those can take the call; zero means 1
+}
+
+// there is what is true of a model at one of the upstreams that serve it.
+func (s ModelSpec) there(p PoolSpec) ModelSpec {
+	s.Upstream, s.As = p.Upstream, p.As
+	s.OutputMember = cmp.Or(p.OutputMember, s.OutputMember)
+	s.MaxOutput = cmp.Or(p.MaxOutput, s.MaxOutput)
+	s.Context = cmp.Or(p.Context, s.Context)
+	s.Price = cmp.Or(p.Price, s.Price)
+	return s
 }
 
 // Unpriced says what to do with calls for a model whose price is not known.

@@ -75,7 +75,7 @@ func TestEverySettingArrives(t *testing.T) {
 	}
 	write("token", "the-token-of-the-admin\n")
 	write("openai.key", "sk-from-a-file\r\n")
-	write("keys.d/b.yaml", "keys:\n  bob: { hash: \""+strings.ReplaceAll(testHash, "ab", "cd")+"\", plan: small }\nmodels:\n  extra: { upstream: openai }\n  pooled: { model: small, upstreams: [other, { upstream: openai, model: tiny, weight: 3, priority: 2, price: { input: 0, output: 0 } }] }\n")
+	write("keys.d/b.yaml", "keys:\n  bob: { hash: \""+strings.ReplaceAll(testHash, "ab", "cd")+"\", plan: small }\nmodels:\n  extra: { upstream: openai }\n  pooled: { model: small, upstreams: [other, { upstream: openai, model: tiny, weight: 3, priority: 2, price: { input: 0, output: 0 }, output_member: max_tokens, context_tokens: 8k, max_output_tokens: 2_000 }] }\n")
 	write("keys.d/a.yaml", "plans:\n  small: $1 each day\ngroups:\n  more: { groups: [pool], limits: $9 each day }\n")
 	write("config.yaml", `
 listen: ":443"
@@ -145,7 +145,7 @@ max_buffered: 1.5GB
 			},
 			{Pattern: "extra", Upstream: "openai"},
 			{Pattern: "pooled", As: "small", Pool: []proxy.PoolSpec{
-				{Upstream: "other", As: "small"}, {Upstream: "openai", As: "tiny", Weight: 3, Priority: 2, Price: &cost.Price{}},
+				{Upstream: "other", As: "small"}, {Upstream: "openai", As: "tiny", OutputMember: "max_tokens", MaxOutput: 2000, Context: 8000, Weight: 3, Priority: 2, Price: &cost.Price{}},
 			}},
 		},
 		Keys: []proxy.KeySpec{

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,10 +14,15 @@ import (
 // PoolConfig is one of several upstreams that serve a model.
 type PoolConfig struct {
 	Upstream string
-	Model    string      // the name it knows the model by; empty: what the model's own `model` says
-	Price    *cost.Price // what it costs there; nil: what it costs elsewhere
-	Weight   int64       // 0: 1
-	Priority int64       // 0: 1
+	Model    string // the name it knows the model by; empty: what the model's own `model` says
+	Weight   int64  // 0: 1
+	Priority int64  // 0: 1
+
+	// What is true there; empty, 0 or nil: what is elsewhere.
+	OutputMember    string
+	MaxOutputTokens int64
+	ContextTokens   int64
+	Price           *cost.Price
 
 	at place
 }
@@ -46,6 +52,9 @@ func (d *decoder) pool(n *yaml.Node, what string) (list []PoolConfig) {
 			{"model", func(v *yaml.Node) { p.Model, _ = d.text(v, "the model at an upstream of "+what) }},
 			{"weight", func(v *yaml.Node) { p.Weight = d.small(v, "the weight of an upstream of "+what) }},
 			{"priority", func(v *yaml.Node) { p.Priority = d.small(v, "the priority of an upstream of "+what) }},
+			{"output_member", func(v *yaml.Node) { p.OutputMember = d.outputMember(v, "the output_member of an upstream of "+what) }},
+			{"max_output_tokens", func(v *yaml.Node) { p.MaxOutputTokens = d.count(v, "the max_output_tokens of an upstream of "+what) }},
+			{"context_tokens", func(v *yaml.Node) { p.ContextTokens = d.count(v, "the context_tokens of an upstream of "+what) }},
 			{"price", func(v *yaml.Node) { p.Price = d.price(v, "an upstream of "+what) }},
 		})
 		if p.Upstream == "" && len(d.out.list) == before {
@@ -79,12 +88,11 @@ func (m ModelConfig) places() []ModelConfig {
 	for _, p := range m.Pool {
 		there := m
 		there.Pool, there.Upstream, there.upstreamAt = nil, p.Upstream, p.at
-		if p.Model != "" {
-			there.Model = p.Model
-		}
-		if p.Price != nil {
-			there.Price = p.Price
-		}
+		there.Model = cmp.Or(p.Model, m.Model)
+		there.OutputMember = cmp.Or(p.OutputMember, m.OutputMember)
+		there.MaxOutputTokens = cmp.Or(p.MaxOutputTokens, m.MaxOutputTokens)
+		there.ContextTokens = cmp.Or(p.ContextTokens, m.ContextTokens)
+		there.Price = cmp.Or(p.Price, m.Price)
 		list = append(list, there)
 	}
 	return list
@@ -92,12 +100,11 @@ func (m ModelConfig) places() []ModelConfig {
 
 // poolSpec says the upstreams of a model in the proxy's terms.
 func (m ModelConfig) poolSpec() (list []proxy.PoolSpec) {
-	for i, there := range m.places() {
-		if len(m.Pool) > 0 {
-			list = append(list, proxy.PoolSpec{
-				Upstream: there.Upstream, As: there.Model, Price: m.Pool[i].Price, Weight: int(m.Pool[i].Weight), Priority: int(m.Pool[i].Priority),
-			})
-		}
+	for _, p := range m.Pool {
+		list = append(list, proxy.PoolSpec{
+			Upstream: p.Upstream, As: cmp.Or(p.Model, m.Model), OutputMember: p.OutputMember, MaxOutput: p.MaxOutputTokens, Context: p.ContextTokens,
+			Price: p.Price, Weight: int(p.Weight), Priority: int(p.Priority),
+		})
 	}
 	return list
 }

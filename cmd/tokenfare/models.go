@@ -15,9 +15,7 @@ func (c *Config) decodeModels(d *decoder, n *yaml.Node) {
 			{"upstreams", func(v *yaml.Node) { m.Pool = d.pool(v, what); m.upstreamAt = d.place(v) }},
 			{"model", func(v *yaml.Node) { m.Model, _ = d.text(v, what+"'s model"); m.modelAt = d.place(v) }},
 			{"counts_as", func(v *yaml.Node) { m.CountsAs, _ = d.text(v, what+"'s counts_as"); m.countsAsAt = d.place(v) }},
-			{"output_member", func(v *yaml.Node) {
-				m.OutputMember = d.choice(v, what+"'s output_member", "max_completion_tokens", "max_tokens")
-			}},
+			{"output_member", func(v *yaml.Node) { m.OutputMember = d.outputMember(v, what+"'s output_member") }},
 			{"default_output_tokens", func(v *yaml.Node) { m.DefaultOutputTokens = d.count(v, what+"'s default_output_tokens") }},
 			{"max_output_tokens", func(v *yaml.Node) { m.MaxOutputTokens = d.count(v, what+"'s max_output_tokens") }},
 			{"context_tokens", func(v *yaml.Node) { m.ContextTokens = d.count(v, what+"'s context_tokens") }},
@@ -38,6 +36,11 @@ func (c *Config) decodeModels(d *decoder, n *yaml.Node) {
 		}
 		c.Models = append(c.Models, m)
 	})
+}
+
+// outputMember reads what a server calls the output limit.
+func (d *decoder) outputMember(v *yaml.Node, what string) string {
+	return d.choice(v, what, "max_completion_tokens", "max_tokens")
 }
 
 // pattern reads the name of a model or a pattern for several.

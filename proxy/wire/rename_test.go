@@ -9,7 +9,7 @@ func TestALimitIsRenamedForUpstreamsThatKnowOneName(t *testing.T) {
 		{"other name, the other way", `"max_tokens" : 7`, "max_completion_tokens", `"max_completion_tokens" : 7`},
 		{"right name", `"max_tokens":7`, "max_tokens", `"max_tokens":7`},
 		{"both", `"max_tokens":7,"max_completion_tokens":9`, "max_tokens", `"max_tokens":7,"max_completion_tokens":9`},
-		{"null under the right name", `"max_tokens":null,"max_completion_tokens":9`, "max_tokens", `"max_tokens":9,"max_completion_tokens":9`},
+		{"null under the right name", `"max_tokens":null,"max_completion_tokens":9`, "max_tokens", `"max_completion_tokens":null,"max_tokens":9`},
 		{"null under the other name", `"max_completion_tokens":null`, "max_tokens", `"max_completion_tokens":null`},
 		{"none", `"n":1`, "max_tokens", `"n":1`},
 	} {

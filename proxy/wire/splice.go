@@ -68,7 +68,7 @@ func (r *Request) EditParts(e Edits) [][]byte {
 		splices = append(splices, r.spliceLimit(e)...)
 	}
 	if e.RenameLimit {
-		splices = append(splices, r.renameLimit(e.OutputMember, e.MaxOutput)...)
+		splices = append(splices, r.renameLimit(e.OutputMember)...)
 	}
 	if e.MostRuns > 0 && r.runs && (!r.mostRuns.present || r.mostRuns.null) {
 		splices = append(splices, r.spliceRuns(e.MostRuns))
@@ -142,18 +142,17 @@ func (r *Request) spliceLimit(e Edits) []splice {
 	}
 }
 
-// renameLimit makes a limit known by the name of member, unless it is already. A null under that name gets the number, or the one
-// that replaces it.
-func (r *Request) renameLimit(member string, instead int64) []splice {
-	want, other := r.limits[0], r.limits[1]
+// renameLimit makes a limit known by the name of member, unless it is already. A null under that name gets the other's.
+func (r *Request) renameLimit(member string) []splice {
+	want, other, was := r.limits[0], r.limits[1], r.members[1]
 	if member == r.members[1] {
-		want, other = other, want
+		want, other, was = other, want, r.members[0]
 	}
 	switch {
 	case !other.present || other.null || want.present && !want.null:
 		return nil
 	case want.present:
-		return []splice{{want.value, strconv.FormatInt(cmp.Or(instead, other.n), 10)}}
+		return []splice{{other.name, quote(member)}, {want.name, quote(was)}}
 	default:
 		return []splice{{other.name, quote(member)}}
 	}
