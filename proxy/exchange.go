@@ -39,8 +39,7 @@ type exchange struct {
 	length   int64             // bytes of the body as it was read
 	digest   [sha256.Size]byte // of the body as it was read; zero until somebody wants it
 
-	takesGzip bool // the client can read an answer that is compressed
-	attempts  int  // how many upstreams were asked
+	attempts int // how many upstreams were asked
 	attempt
 }
 

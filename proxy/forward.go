@@ -17,7 +17,6 @@ var errIdle = errors.New("the upstream sent nothing for longer than the idle tim
 // forward sends the call upstream and relays the answer. An error is for the client; a relay that breaks off after the answer
 // began panics with http.ErrAbortHandler, which breaks the client's transfer as the upstream's was broken.
 func (s *Server) forward(x *exchange, w http.ResponseWriter, r *http.Request) error {
-	x.takesGzip = takesGzip(r.Header)
 	defer func() {
 		if x.cancel != nil { // of the last attempt
 			x.cancel(nil)

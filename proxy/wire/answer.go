@@ -16,8 +16,6 @@ type AnswerOptions struct {
 	Stream bool
 	// Text says that the body is nothing but what the model said, Bytes that it is nothing that can be read.
 	Text, Bytes bool
-	// Gzip says that the body is compressed. It passes as it is, and a copy is unpacked and read. Not with Withhold.
-	Gzip bool
 	// Withhold drops events that carry only the usage of the stream (no choices, and a usage object), for a caller who
 	// did not ask for one. It needs Stream.
 	Withhold bool
@@ -66,7 +64,6 @@ type Answer struct {
 	raw, said bool  // the body is neither JSON nor events; and it is what the model said
 	last      bool  // an event said that it is the last
 	text      textSink
-	gzip      *gzipCopy // nil: the body is not compressed
 	scan      scanner
 	sse       sse
 	known     recall // of a stream
@@ -104,9 +101,6 @@ func NewAnswer(body io.ReadCloser, o AnswerOptions) *Answer {
 	a.scan.aside = textSink{count: o.Count, most: o.Most}
 	a.scan.is = readingOf(cmp.Or(o.Endpoint, Chat), o.Stream)
 	a.sse.data = &a.scan
-	if o.Gzip {
-		a.gzip = newGzipCopy(a.look)
-	}
 	return a
 }
 
@@ -123,14 +117,7 @@ func (a *Answer) Read(p []byte) (int, error) {
 		return a.readEvents(p)
 	}
 	n, err := a.fill(p)
-	if a.gzip == nil {
-		a.look(p[:n])
-		return n, err
-	}
-	a.gzip.feed(p[:n])
-	if errors.Is(err, io.EOF) {
-		a.gzip.end()
-	}
+	a.look(p[:n])
 	return n, err
 }
 
@@ -208,10 +195,6 @@ func (a *Answer) Report() Report {
 		return *a.report
 	}
 	r := &Report{SawOutput: a.text.seen, Unseen: a.scan.is.makes != words, Complete: a.Complete()}
-	if a.gzip != nil {
-		a.gzip.stop()
-		r.Unseen = r.Unseen || a.gzip.err != nil && !r.Complete // else the end of the copy was not waited for
-	}
 	a.endEvent() // an answer may end without the empty line, and a JSON value is like one event
 	r.Model = string(a.scan.served)
 	r.Usage, r.Reported, r.Invalid, r.Tier = a.scan.is.sorted(a.usage.final()), a.usage.reported, a.usage.invalid, a.tier
