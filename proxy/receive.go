@@ -71,7 +71,13 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 	if err := x.recorded(ctx); err != nil {
 		return err
 	}
-	resp.Body = lastWord{x.answer, x}
+	whole := lastWord{x.answer, x}
+	if sse || how.Text || how.Bytes {
+		resp.Body = whole
+		return nil
+	}
+	resp.Header.Del("Content-Length") // it counts what may be taken out
+	resp.Body = screen(whole, x.route.upstream.Upstream)
 	return nil
 }
 
@@ -95,8 +101,7 @@ func (l lastWord) Read(p []byte) (int, error) {
 
 // settleAhead reads a short plain answer whole and settles it, so that its headers carry what it cost and what is left after it.
 func (x *exchange) settleAhead(ctx context.Context, resp *http.Response) error {
-	whole, err := readWhole(x.answer, resp.ContentLength)
-	x.answer.Close()
+	whole, err := readScreened(resp, x.answer, x.route.upstream.Upstream)
 	if err != nil {
 		return err
 	}

@@ -63,6 +63,7 @@ type Answer struct {
 	cover     Cover // nil: nothing is paid for
 	raw, said bool  // the body is neither JSON nor events; and it is what the model said
 	last      bool  // an event said that it is the last
+	failed    bool  // an error that is not null was seen at the top of what is no stream
 	text      textSink
 	scan      scanner
 	sse       sse
@@ -136,6 +137,10 @@ func (a *Answer) Complete() bool {
 	}
 }
 
+// Failed reports whether an answer that is one JSON value carries an error, as far as it was read: a member error at its top that is not
+// null. Of other answers nobody knows.
+func (a *Answer) Failed() bool { return a.failed }
+
 // fill reads something or fails; readers that return nothing too often fail, too.
 func (a *Answer) fill(p []byte) (n int, err error) {
 	if a.err != nil {
@@ -161,6 +166,7 @@ func (a *Answer) look(b []byte) {
 		return
 	case !a.stream:
 		a.scan.feed(b)
+		a.failed = a.scan.failed
 		return
 	}
 	for len(b) > 0 {
