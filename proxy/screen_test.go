@@ -31,7 +31,7 @@ func screeningUpstream(t testing.TB) *upstream.Upstream {
 	return u
 }
 
-// pieces gives the pieces of a text one by one.
+// pieceReader gives the pieces of a text one by one.
 type pieceReader struct{ rest []string }
 
 func (r *pieceReader) Read(p []byte) (int, error) {
@@ -60,7 +60,8 @@ func TestScreenPassesWhatIsNoError(t *testing.T) {
 		p := make([]byte, 2*mostHeld)
 		var got []string
 		var err error
-		for n := 0; err == nil; {
+		for err == nil {
+			var n int
 			if n, err = s.Read(p); n > 0 {
 				got = append(got, string(p[:n]))
 			}

@@ -53,7 +53,7 @@ const (
 // Answer is an upstream's body on its way to the caller: an io.ReadCloser that notices what goes by. Bytes are passed on
 // unchanged and as soon as they are there; a stream from which events are withheld, or that is paid for as it passes, is
 // passed on event by event, comments at once. Neither long lines nor long answers make it hold more than some 200 KiB, or a
-// MiB where it is paid for. Whoever makes one calls Report in the end.
+// MiB where it is paid for.
 //
 // Read and Report are for one goroutine. Close may be called from another.
 type Answer struct {

@@ -1,8 +1,8 @@
 package wire
 
 import (
-	"encoding/json"
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 )
