@@ -40,9 +40,8 @@ type exchange struct {
 	length   int64             // bytes of the body as it was read
 	digest   [sha256.Size]byte // of the body as it was read; zero until somebody wants it
 
-	takesGzip bool       // the client can read an answer that is compressed
-	from      Connection // what it came in on; nil: it cannot tell when its client hangs up
-	attempts  int        // how many upstreams were asked
+	from     Connection // what it came in on; nil: it cannot tell when its client hangs up
+	attempts int        // how many upstreams were asked
 	attempt
 }
 

@@ -20,7 +20,6 @@ var errGone = errors.New("the client is gone")
 // forward sends the call upstream and relays the answer. An error is for the client; a relay that breaks off after the answer
 // began panics with http.ErrAbortHandler, which breaks the client's transfer as the upstream's was broken.
 func (s *Server) forward(x *exchange, w http.ResponseWriter, r *http.Request) error {
-	x.takesGzip = takesGzip(r.Header)
 	if x.from = connectionOf(r); x.from != nil {
 		defer x.from.Over()
 	}

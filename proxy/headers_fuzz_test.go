@@ -14,13 +14,13 @@ import (
 
 // FuzzRequestHeaders: headers of callers are read as what they say, or not at all.
 func FuzzRequestHeaders(f *testing.F) {
-	f.Add("Bearer tf-key with spaces", "team a", "gzip;q=0.5, *;q=0")
-	f.Add("bearer  x", "\u00fcml\u00e4ut", "identity")
-	f.Add("Basic dTpw", strings.Repeat("x", 65), "gzip;q=0")
-	f.Add("Bearer", "a\tb", "*")
-	f.Add("Bearer \xff", "\xff", "gzip;q=NaN,br")
-	f.Add("Bearer a, Bearer b", "", "deflate;q=1.0, *;q=0.1;x=y")
-	f.Fuzz(func(t *testing.T, authorization, label, encoding string) {
+	f.Add("Bearer tf-key with spaces", "team a")
+	f.Add("bearer  x", "\u00fcml\u00e4ut")
+	f.Add("Basic dTpw", strings.Repeat("x", 65))
+	f.Add("Bearer", "a\tb")
+	f.Add("Bearer \xff", "\xff")
+	f.Add("Bearer a, Bearer b", "")
+	f.Fuzz(func(t *testing.T, authorization, label string) {
 		secret, ok := bearer(http.Header{"Authorization": {authorization}})
 		if scheme, rest, cut := strings.Cut(authorization, " "); ok != (cut && strings.EqualFold(scheme, "bearer") && rest != "") || ok && secret != rest {
 			t.Errorf("%q has the secret %q: %v", authorization, secret, ok)
@@ -32,16 +32,6 @@ func FuzzRequestHeaders(f *testing.F) {
 		err := x.readLabel(http.Header{"X-Tokenfare-Label": {label}})
 		if good := utf8.ValidString(label) && len([]rune(label)) <= longestLabel && !slices.ContainsFunc([]rune(label), unicode.IsControl); good != (err == nil) || good && x.label != label || !good && x.label != "" {
 			t.Errorf("label %q is %q: %v", label, x.label, err)
-		}
-		takes := takesGzip(http.Header{"Accept-Encoding": {encoding}})
-		if takes && !strings.Contains(strings.ToLower(encoding), "gzip") && !strings.Contains(encoding, "*") {
-			t.Errorf("%q takes gzip", encoding)
-		}
-		if split := takesGzip(http.Header{"Accept-Encoding": strings.Split(encoding, ",")}); split != takes {
-			t.Errorf("%q takes gzip: %v, and in lines of its own: %v", encoding, takes, split)
-		}
-		if !takesGzip(http.Header{"Accept-Encoding": {"gzip, " + encoding}}) || takesGzip(http.Header{"Accept-Encoding": {"gzip;q=0, " + encoding}}) {
-			t.Errorf("%q changes what stands before it", encoding)
 		}
 	})
 }

@@ -152,6 +152,9 @@ func fetchModels(ctx context.Context, u *upstreamEntry) ([]byte, error) {
 	if err != nil || len(body) > modelListSize {
 		return nil, fmt.Errorf("upstream %s: its list is broken off or larger than %s", u.Name, sizeText(modelListSize))
 	}
+	if body, err = wire.RedactModels(body, u.Redact); err != nil {
+		return nil, fmt.Errorf("upstream %s: %w", u.Name, err)
+	}
 	// Reading it once here keeps an upstream that answers with something else out of the cache.
 	if _, err := wire.FilterModels(bytes.Clone(body), func(string) bool { return true }, nil); err != nil {
 		return nil, fmt.Errorf("upstream %s: %w", u.Name, err)

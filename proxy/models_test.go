@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -177,5 +178,21 @@ func TestAKeysModelsHoldForCalls(t *testing.T) {
 	h := newHouse(t, spec, answerWith(200, plainAnswer(8, 3)))
 	if got := h.chat(hi); got.status != 404 || len(h.asked) > 0 {
 		t.Errorf("a model this key may not use: %d, %d calls went upstream", got.status, len(h.asked))
+	}
+}
+
+// TestModelListsTellNothingOfTheAccount: neither whose a model is, nor what else a server says there; names of models stay.
+func TestModelListsTellNothingOfTheAccount(t *testing.T) {
+	const fine, odd = `{"id":"ft:gpt-4o:acme-org-research::9xyz","owned_by":"OWNER","object":"model"}`, `{"owned_by":"OWNER","permission":[{"organization":"OWNER"}],"id":"org-AbCdEf123/llama"}`
+	list := strings.ReplaceAll(`{"by":"OWNER","object":"list","data":[`+fine+`,`+odd+`],"of":"OWNER"}`, "OWNER", toldOfAccount)
+	h := newHouse(t, ofAccount(t), answerWith(200, list))
+	for path, want := range map[string]string{
+		"/v1/models": `{"object":"list","data":[` + fine + `,` + odd + `]}`,
+		"/v1/models/ft:gpt-4o:acme-org-research::9xyz": fine,
+		"/v1/models/org-AbCdEf123/llama":               odd,
+	} {
+		if got := h.get(path); got.status != 200 || got.body != strings.ReplaceAll(want, "OWNER", hiddenOfAccount) {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
 	}
 }

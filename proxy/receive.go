@@ -50,7 +50,7 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 	sse := how.Stream
 	x.unreadable = x.stream && !sse // text that is not framed as it should be cannot be told from its frame
 	how.Withhold = sse && x.withhold
-	x.unpack(resp, &how)
+	x.unpack(resp)
 	how.Count = func(text string) int64 { return x.server.options.Estimator.Count(x.facts, text) }
 	if sse && x.drawing != nil && !x.unreadable {
 		how.Most = x.facts.Ratio.Of
@@ -71,7 +71,13 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 	if err := x.recorded(ctx); err != nil {
 		return err
 	}
-	resp.Body = lastWord{x.answer, x}
+	whole := lastWord{x.answer, x}
+	if sse || how.Text || how.Bytes {
+		resp.Body = whole
+		return nil
+	}
+	resp.Header.Del("Content-Length") // it counts what may be taken out
+	resp.Body = screen(whole, x.route.upstream.Upstream)
 	return nil
 }
 
@@ -95,8 +101,7 @@ func (l lastWord) Read(p []byte) (int, error) {
 
 // settleAhead reads a short plain answer whole and settles it, so that its headers carry what it cost and what is left after it.
 func (x *exchange) settleAhead(ctx context.Context, resp *http.Response) error {
-	whole, err := readWhole(x.answer, resp.ContentLength)
-	x.answer.Close()
+	whole, err := readScreened(resp, x.answer, x.route.upstream.Upstream)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ type stored struct {
 	object   ledger.Owned   // that the path names; zero: it names none
 	upstream *upstreamEntry // that has it, or is to have it
 	media    string         // the type that a form is sent with; empty: the body, if there is one, is JSON
+	raw      bool           // a success is the caller's own bytes, whatever they are
 }
 
 // storedRoutes adds the paths of what is stored to the allow list.
@@ -56,7 +57,7 @@ func (s *Server) storedRoutes(r chi.Router) {
 	add(post, "/v1/files", "", (*stored).upload)
 	add(get, file, ledger.File, pass(""))
 	add(remove, file, ledger.File, (*stored).remove)
-	add(get, file+"/content", ledger.File, pass("/content"))
+	add(get, file+"/content", ledger.File, (*stored).content)
 }
 
 // kindPaths are where the objects of each kind are.
@@ -174,6 +175,12 @@ func (c *stored) response() error {
 		}
 	}
 	return pass("", "include")(c)
+}
+
+// content relays what is in a file.
+func (c *stored) content() error {
+	c.raw = true
+	return pass("/content")(c)
 }
 
 // item relays or deletes one item of a conversation. The upstream looks for it there and nowhere else.

@@ -25,6 +25,9 @@ func (c *stored) ask(method, path string, query url.Values, body *heldBody) (*ht
 		return nil, c.failed(err)
 	}
 	resp.Body = newIdleBody(resp.Body, c.server.options.IdleTimeout, cancel)
+	if isGzip(resp.Header) {
+		unpacked(resp)
+	}
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
 		resp.Body.Close()
@@ -82,6 +85,11 @@ func (c *stored) failed(err error) error {
 func (c *stored) relay(resp *http.Response, made *wire.Made, then func() ledger.Ticket) error {
 	defer resp.Body.Close()
 	keepReturned(resp.Header, c.upstream.Upstream)
+	if !c.raw && resp.StatusCode < 300 {
+		if err := c.screen(resp); err != nil {
+			return err
+		}
+	}
 	maps.Copy(c.w.Header(), resp.Header)
 	if c.w.Header().Get(headRequestID) == "" {
 		c.w.Header().Set(headRequestID, c.exchange.id.String())
@@ -130,9 +138,29 @@ func (c *stored) relay(resp *http.Response, made *wire.Made, then func() ledger.
 			return nil
 		case err != nil && !began:
 			c.w.Header().Del("Content-Length")
-			return badGateway(http.StatusBadGateway, "upstream_failed", "The connection to upstream "+c.upstream.Name+" broke before its answer was complete.")
+			return c.broken()
 		case err != nil:
 			panic(http.ErrAbortHandler) // the client must see that the answer is not whole
 		}
 	}
+}
+
+// screen takes out of an answer what must not be shown, if it carries an error. A short one is read whole.
+func (c *stored) screen(resp *http.Response) error {
+	answer := wire.NewAnswer(resp.Body, wire.AnswerOptions{})
+	if resp.ContentLength < 0 || resp.ContentLength > readAhead {
+		resp.Header.Del("Content-Length") // it counts what may be taken out
+		resp.Body = screen(answer, c.upstream.Upstream)
+		return nil
+	}
+	whole, err := readScreened(resp, answer, c.upstream.Upstream)
+	if err != nil {
+		return c.broken()
+	}
+	resp.Body = newWholeBody(whole)
+	return nil
+}
+
+func (c *stored) broken() error {
+	return badGateway(http.StatusBadGateway, "upstream_failed", "The connection to upstream "+c.upstream.Name+" broke before its answer was complete.")
 }

@@ -170,6 +170,9 @@ func (c *stored) ours(kind ledger.ObjectKind, list, entries []wire.PageEntry) ([
 	}
 	for _, e := range entries {
 		if row, ok := found[e.ID]; ok && row.Kind == kind && row.Upstream == c.upstream.Name {
+			if wire.Failed(e.JSON) {
+				e.JSON = c.upstream.Redact(e.JSON)
+			}
 			list = append(list, e)
 		}
 	}

@@ -16,8 +16,6 @@ type AnswerOptions struct {
 	Stream bool
 	// Text says that the body is nothing but what the model said, Bytes that it is nothing that can be read.
 	Text, Bytes bool
-	// Gzip says that the body is compressed. It passes as it is, and a copy is unpacked and read. Not with Withhold.
-	Gzip bool
 	// Withhold drops events that carry only the usage of the stream (no choices, and a usage object), for a caller who
 	// did not ask for one. It needs Stream.
 	Withhold bool
@@ -55,7 +53,7 @@ const (
 // Answer is an upstream's body on its way to the caller: an io.ReadCloser that notices what goes by. Bytes are passed on
 // unchanged and as soon as they are there; a stream from which events are withheld, or that is paid for as it passes, is
 // passed on event by event, comments at once. Neither long lines nor long answers make it hold more than some 200 KiB, or a
-// MiB where it is paid for. Whoever makes one calls Report in the end.
+// MiB where it is paid for.
 //
 // Read and Report are for one goroutine. Close may be called from another.
 type Answer struct {
@@ -66,8 +64,8 @@ type Answer struct {
 	raw, said bool  // the body is neither JSON nor events; and it is what the model said
 	last      bool  // an event said that it is the last
 	closing   bool  // an event said what comes at the end of a stream: why a choice has ended, its usage alone, an error
+	failed    bool  // an error that is not null was seen at the top of what is no stream
 	text      textSink
-	gzip      *gzipCopy // nil: the body is not compressed
 	scan      scanner
 	sse       sse
 	known     recall // of a stream
@@ -105,9 +103,6 @@ func NewAnswer(body io.ReadCloser, o AnswerOptions) *Answer {
 	a.scan.aside = textSink{count: o.Count, most: o.Most}
 	a.scan.is = readingOf(cmp.Or(o.Endpoint, Chat), o.Stream)
 	a.sse.data = &a.scan
-	if o.Gzip {
-		a.gzip = newGzipCopy(a.look)
-	}
 	return a
 }
 
@@ -124,14 +119,7 @@ func (a *Answer) Read(p []byte) (int, error) {
 		return a.readEvents(p)
 	}
 	n, err := a.fill(p)
-	if a.gzip == nil {
-		a.look(p[:n])
-		return n, err
-	}
-	a.gzip.feed(p[:n])
-	if errors.Is(err, io.EOF) {
-		a.gzip.end()
-	}
+	a.look(p[:n])
 	return n, err
 }
 
@@ -166,6 +154,10 @@ func (a *Answer) Torn() bool {
 	}
 }
 
+// Failed reports whether an answer that is one JSON value carries an error, as far as it was read: a member error at its top that is not
+// null. Of other answers nobody knows.
+func (a *Answer) Failed() bool { return a.failed }
+
 // fill reads something or fails; readers that return nothing too often fail, too.
 func (a *Answer) fill(p []byte) (n int, err error) {
 	if a.err != nil {
@@ -191,6 +183,7 @@ func (a *Answer) look(b []byte) {
 		return
 	case !a.stream:
 		a.scan.feed(b)
+		a.failed = a.scan.failed
 		return
 	}
 	for len(b) > 0 {
@@ -226,10 +219,6 @@ func (a *Answer) Report() Report {
 		return *a.report
 	}
 	r := &Report{SawOutput: a.text.seen, Unseen: a.scan.is.makes != words, Complete: a.Complete()}
-	if a.gzip != nil {
-		a.gzip.stop()
-		r.Unseen = r.Unseen || a.gzip.err != nil && !r.Complete // else the end of the copy was not waited for
-	}
 	a.endEvent() // an answer may end without the empty line, and a JSON value is like one event
 	r.Model = string(a.scan.served)
 	r.Usage, r.Reported, r.Invalid, r.Tier = a.scan.is.sorted(a.usage.final()), a.usage.reported, a.usage.invalid, a.tier

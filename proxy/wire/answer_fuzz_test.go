@@ -37,8 +37,6 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"text":"\ud83d\ude00\ud83dx\u00zz\q"}],"us\u0061ge":{"total_tokens":3},"usage":[]}`), uint64(5))
 	f.Add([]byte(responsesStream), uint64(8))
 	f.Add([]byte(said("completed", responsesUsage)), uint64(9))
-	f.Add([]byte(packed(f, firstEvent, helloEvent, worldEvent, usageEvent, doneEvent)), uint64(10))
-	f.Add([]byte(packed(f, plain)+packed(f, " ")), uint64(11)) // a body may have several members
 	f.Add([]byte("data: {\"type\":\"transcript.text.delta\",\"delta\":\"a b\"}\n\ndata: {\"type\":\"transcript.text.done\",\"text\":\"a b\",\"usage\":{\"type\":\"duration\",\"seconds\":2.5}}\n\n"), uint64(12))
 	f.Add([]byte("event: image_generation.completed\r\ndata: {\"type\":\"image_generation.completed\",\"b64_json\":\"AAAA\",\"usage\":{\"input_tokens\":1,\"output_tokens\":2}}\r\n\r\n"), uint64(13))
 	f.Add([]byte(": ping\n\n"+helloEvent+": ping\n"+"event: error\ndata: {\"error\":{\"message\":\"x\"}}\n\n: bye\n\n"+doneEvent), uint64(14))
@@ -54,8 +52,6 @@ func FuzzAnswer(f *testing.F) {
 			{Endpoint: Pictures, Stream: true},
 			{Endpoint: Transcriptions, Stream: true},
 			{Endpoint: Transcriptions, Text: true},
-			{Gzip: true},
-			{Stream: true, Gzip: true},
 		} {
 			out, report := relay(t, o, bytes.NewReader(body))
 			if !o.Withhold && out != string(body) {

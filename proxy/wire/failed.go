@@ -13,9 +13,6 @@ func CarriesError(event []byte) bool {
 			return true
 		}
 	}
-	type failing struct {
-		Error json.RawMessage `json:"error"`
-	}
 	var data struct {
 		failing
 		Type     json.RawMessage `json:"type"`
@@ -26,7 +23,17 @@ func CarriesError(event []byte) bool {
 	}
 	var response failing
 	_ = json.Unmarshal(data.Response, &response) // a text has no error
-	return isThere(data.Error) || isThere(response.Error) || string(data.Type) == `"error"`
+	return data.is() || response.is() || string(data.Type) == `"error"`
 }
 
-func isThere(value json.RawMessage) bool { return len(value) > 0 && string(value) != "null" }
+// Failed reports whether an object, such as an entry of a list, has an error that is not null.
+func Failed(object []byte) bool {
+	var f failing
+	return json.Unmarshal(object, &f) == nil && f.is()
+}
+
+type failing struct {
+	Error json.RawMessage `json:"error"`
+}
+
+func (f failing) is() bool { return len(f.Error) > 0 && string(f.Error) != "null" }

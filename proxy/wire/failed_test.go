@@ -24,3 +24,13 @@ func TestCarriesError(t *testing.T) {
 		}
 	}
 }
+
+func TestFailed(t *testing.T) {
+	for object, want := range map[string]bool{
+		`{"id":"x","error":{"message":"m"}}`: true, `{"error":"m"}`: true, `{"error":null}`: false, `{}`: false, `[{"error":1}]`: false, `{"a":{"error":1}}`: false, `"error"`: false,
+	} {
+		if got := wire.Failed([]byte(object)); got != want {
+			t.Errorf("%s: %v", object, got)
+		}
+	}
+}

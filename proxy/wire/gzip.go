@@ -4,7 +4,6 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
-	"iter"
 )
 
 // Bounds of what a compressed body may grow to. Answers shrink to a tenth at best; deflate itself can make a thousandth of
@@ -66,64 +65,4 @@ func notPacked(err error) error {
 		return io.ErrUnexpectedEOF
 	}
 	return err
-}
-
-// gzipCopy unpacks what passes, piece by piece, and shows it. It is for one goroutine.
-type gzipCopy struct {
-	piece []byte // what was fed and is not read yet
-	over  bool   // nothing more will be fed
-	err   error  // why unpacking ended, if not at the end of the body
-	next  func() (struct{}, bool)
-	stop  func()
-}
-
-// newGzipCopy makes a copy that shows what it unpacks to look, while it is fed. It must be stopped.
-func newGzipCopy(look func([]byte)) *gzipCopy {
-	c := &gzipCopy{}
-	// The decompressor reads, and here pieces are pushed: so it runs as a coroutine that rests when it wants more.
-	c.next, c.stop = iter.Pull(func(yield func(struct{}) bool) {
-		unpacked := Gunzip(io.NopCloser(pieces{c, yield}))
-		p := make([]byte, readSize)
-		for {
-			n, err := unpacked.Read(p)
-			look(p[:n])
-			if err != nil {
-				if !errors.Is(err, io.EOF) {
-					c.err = err
-				}
-				return
-			}
-		}
-	})
-	return c
-}
-
-// feed takes a piece, and returns when all of it was looked at.
-func (c *gzipCopy) feed(b []byte) {
-	c.piece = b
-	c.next()
-	c.piece = nil
-}
-
-// end says that the body has ended.
-func (c *gzipCopy) end() {
-	c.over = true
-	c.next()
-}
-
-// pieces is what the decompressor reads from.
-type pieces struct {
-	copy *gzipCopy
-	rest func(struct{}) bool
-}
-
-func (s pieces) Read(p []byte) (int, error) {
-	for len(s.copy.piece) == 0 {
-		if s.copy.over || !s.rest(struct{}{}) {
-			return 0, io.EOF
-		}
-	}
-	n := copy(p, s.copy.piece)
-	s.copy.piece = s.copy.piece[n:]
-	return n, nil
 }

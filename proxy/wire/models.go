@@ -41,6 +41,22 @@ func FilterModels(body []byte, keep func(id string) bool, add []string) ([]byte,
 	return append(out, body[list.end:]...), nil
 }
 
+// RedactModels returns an upstream's model list as redact makes it, but for the ids of its entries: these are what callers ask for, and name
+// organisations on some servers. The body is left alone; redact is given parts of it.
+func RedactModels(body []byte, redact func(part []byte) []byte) ([]byte, error) {
+	list, err := readModels(body)
+	if err != nil {
+		return nil, err
+	}
+	out, done := make([]byte, 0, len(body)), 0
+	for _, entry := range list.entries {
+		out = append(out, redact(body[done:entry.named.start])...)
+		out = append(out, body[entry.named.start:entry.named.end]...)
+		done = entry.named.end
+	}
+	return append(out, redact(body[done:])...), nil
+}
+
 // FindModel returns the entry of a model list that has the given id, as it came; the first one if there are several.
 func FindModel(body []byte, id string) (json []byte, ok bool) {
 	list, err := readModels(body)
@@ -62,8 +78,9 @@ type modelList struct {
 }
 
 type modelEntry struct {
-	id   string
-	json []byte // part of the body
+	id    string
+	named span   // where the id stands in the body
+	json  []byte // part of the body
 }
 
 func readModels(body []byte) (*modelList, error) {
@@ -108,7 +125,7 @@ func (l *modelList) readEntry(r *reader) error {
 		}
 		at, err := r.scalar()
 		if err == nil {
-			entry.id = r.text(at)
+			entry.id, entry.named = r.text(at), at
 		}
 		return err
 	})

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -82,6 +83,21 @@ func TestMergeModels(t *testing.T) {
 	}
 }
 
+func TestRedactModels(t *testing.T) {
+	less := func(part []byte) []byte { return bytes.ReplaceAll(part, []byte("org"), []byte("…")) }
+	for body, want := range map[string]string{
+		`{"data":[{"id":"org","by":"org"}, {"by":["org"],"id":"org"},{"id":7,"by":"org"},"org"],"by":"org"}`: `{"data":[{"id":"org","by":"…"}, {"by":["…"],"id":"org"},{"id":7,"by":"…"},"…"],"by":"…"}`,
+		`{"data":[]}`: `{"data":[]}`,
+	} {
+		if got, err := RedactModels([]byte(body), less); err != nil || string(got) != want {
+			t.Errorf("%s:\n got %s, %v\nwant %s", body, got, err, want)
+		}
+	}
+	if got, err := RedactModels([]byte(`{"data":7}`), less); err == nil {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestFindModel(t *testing.T) {
 	if got, ok := FindModel([]byte(someModels), "o3-mini"); !ok || string(got) != `{"object":"model", "id":"o3\u002dmini"}` {
 		t.Errorf("got %s, %v", got, ok)
@@ -98,6 +114,10 @@ func FuzzFilterModels(f *testing.F) {
 	f.Add([]byte(`{"data":[{"id":"a"},{"id":"b"}]}`), "a", "a")
 	f.Fuzz(func(t *testing.T, body []byte, keep, add string) {
 		got, err := FilterModels(body, func(id string) bool { return id == keep }, []string{add})
+		same, sameErr := RedactModels(body, func(part []byte) []byte { return part })
+		if (err == nil) != (sameErr == nil) || err == nil && !bytes.Equal(same, body) {
+			t.Fatalf("%s became %s: %v, %v", body, same, err, sameErr)
+		}
 		if err != nil {
 			return
 		}
