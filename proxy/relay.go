@@ -122,7 +122,7 @@ func (p *passage) room() []byte {
 	case len(waiting) == len(buffer):
 		_ = p.pass() // why it could not is kept
 		waiting = nil
-	default:
+	case p.passed > 0: // else what waits is where it belongs
 		copy(buffer, waiting)
 	}
 	p.passed, p.held = 0, len(waiting)
