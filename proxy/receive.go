@@ -57,8 +57,8 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 		how.Cover = func(wait bool) (bool, error) { return x.cover(ctx, wait) }
 		x.drawing.covers, x.drawing.durable = true, x.estimate.MaxOutput
 	}
-	if sse {
-		resp.Body = x.route.upstream.RedactErrors(resp.Body, wire.CarriesError)
+	if sse && !x.unreadable {
+		how.Redact = x.route.upstream.Redact
 	}
 	x.answer = wire.NewAnswer(x.notice(resp.Body, sse), how)
 	if sse {

@@ -16,6 +16,9 @@ type AnswerOptions struct {
 	Stream bool
 	// Text says that the body is nothing but what the model said, Bytes that it is nothing that can be read.
 	Text, Bytes bool
+	// Redact returns text without what a caller must not see; the same, if there is nothing. It is given the whole events of a stream
+	// that carry an error, and those that may. What else a model says passes byte for byte. It needs Stream.
+	Redact func(text []byte) []byte
 	// Withhold drops events that carry only the usage of the stream (no choices, and a usage object), for a caller who
 	// did not ask for one. It needs Stream.
 	Withhold bool
@@ -60,6 +63,7 @@ type Answer struct {
 	body      io.ReadCloser
 	stream    bool
 	withhold  bool
+	redact    func([]byte) []byte // nil: nothing is taken out
 	cover     Cover // nil: nothing is paid for
 	raw, said bool  // the body is neither JSON nor events; and it is what the model said
 	last      bool  // an event said that it is the last
@@ -96,7 +100,7 @@ func NewAnswer(body io.ReadCloser, o AnswerOptions) *Answer {
 		raw: o.Text || o.Bytes, said: o.Text,
 	}
 	if o.Stream {
-		a.cover = o.Cover
+		a.cover, a.redact = o.Cover, o.Redact
 	}
 	a.seen.endpoint = cmp.Or(o.Endpoint, Chat)
 	a.scan.sink = &a.text
@@ -115,7 +119,7 @@ func (a *Answer) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if a.withhold || a.cover != nil {
+	if a.withhold || a.cover != nil || a.redact != nil {
 		return a.readEvents(p)
 	}
 	n, err := a.fill(p)

@@ -34,6 +34,7 @@ func (a *Answer) readEvents(p []byte) (int, error) {
 		case a.ready == len(a.buf):
 			return 0, a.err
 		default: // the rest is no whole event, but it is the caller's
+			a.takeOut()
 			a.scan.takeItem()
 			a.unpaid = a.unpaid || a.text.fresh
 			a.pass()
@@ -90,14 +91,31 @@ func (a *Answer) sift() {
 
 // mayHold is how long an event may become before it passes as it comes.
 func (a *Answer) mayHold() int {
-	if a.cover != nil {
+	if a.cover != nil || a.redact != nil {
 		return maxOwed
 	}
 	return maxHeld
 }
 
+// takeOut takes out of the event from ready to at what the caller must not see, if it carries an error, and reports whether there was
+// something.
+func (a *Answer) takeOut() bool {
+	event := a.buf[a.ready:a.at]
+	if a.redact == nil || a.torn || len(event) == 0 {
+		return false
+	}
+	clean := a.redact(event)
+	if len(clean) == len(event) && (len(clean) == 0 || &clean[0] == &event[0]) || !CarriesError(event) {
+		return false
+	}
+	a.buf = slices.Replace(a.buf, a.ready, a.at, clean...)
+	a.at = a.ready + len(clean)
+	return true
+}
+
 // endOwnEvent takes over what the event said whose last n bytes are those before at.
 func (a *Answer) endOwnEvent(n int) {
+	changed := a.takeOut()
 	if a.cover != nil {
 		a.scan.takeItem()
 		a.unpaid = a.unpaid || a.text.fresh
@@ -106,7 +124,9 @@ func (a *Answer) endOwnEvent(n int) {
 			a.noted = true
 		}
 	}
-	a.learn(a.buf[a.at-n : a.at])
+	if !changed {
+		a.learn(a.buf[a.at-n : a.at])
+	}
 	a.endEvent()
 }
 

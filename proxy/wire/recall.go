@@ -67,6 +67,9 @@ func (a *Answer) learn(b []byte) {
 	if a.sse.from < 0 || a.sse.lines != 1 || len(b) > maxRecalled || !a.text.fresh || !a.scan.onlyText() {
 		return
 	}
+	if a.redact != nil && bytes.Contains(b[:a.sse.from], []byte("error")) { // it may be the event's name: one that is like it is looked at, too
+		return
+	}
 	if a.cover != nil && (!a.noted || a.seen.unreadable || !a.seen.output.isPiece()) {
 		return
 	}
@@ -96,7 +99,7 @@ func (s *scanner) markStringEnd(i int) {
 
 // onlyText reports whether the value was read that says one text, and nothing else that would have to be noted again.
 func (s *scanner) onlyText() bool {
-	return s.valid() && s.texts == 1 && s.marks.text.end > 0 && !s.usageObject && s.usageSeen == (usageSum{}) && !s.last && !s.reason
+	return s.valid() && s.texts == 1 && s.marks.text.end > 0 && !s.usageObject && s.usageSeen == (usageSum{}) && !s.last && !s.reason && !s.failed
 }
 
 // keep remembers an event whose data stands from the byte at on.
