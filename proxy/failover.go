@@ -15,7 +15,7 @@ const (
 	// mostAttempts is how many upstreams one call is sent to.
 	mostAttempts = 5
 
-	// errorPatience is how long the text of an upstream's error may take where another upstream can be asked.
+	// errorPatience is how long the text of an upstream's error may take that says it has done nothing for the call: without it all else is known.
 	errorPatience = 5 * time.Second
 
 	// statusOverloaded is what some providers answer who have too much to do.
