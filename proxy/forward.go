@@ -53,9 +53,15 @@ func (x *exchange) ask(r *http.Request) (*http.Response, error) {
 	resp, err := u.RoundTrip(x.outgoing(ctx, r.Header))
 	if err == nil {
 		x.written = true
-		x.tell(resp.StatusCode, resp.Header)
+		full := resp.StatusCode == http.StatusTooManyRequests // its text tells for whom
+		if !full {
+			x.tell(resp.StatusCode, resp.Header)
+		}
 		if err = x.receive(ctx, resp); err != nil {
 			resp.Body.Close()
+		}
+		if full {
+			x.tell(resp.StatusCode, resp.Header)
 		}
 	} else if r.Context().Err() == nil {
 		x.tellUnanswered(err)

@@ -150,6 +150,7 @@ func (x *exchange) passError(resp *http.Response) error {
 	if err != nil {
 		return err
 	}
+	x.oversized = resp.StatusCode == http.StatusTooManyRequests && wire.Oversized(body)
 	resp.Body = newWholeBody(body)
 	resp.ContentLength = int64(len(body))
 	resp.Header.Del("Content-Length")

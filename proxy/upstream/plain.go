@@ -7,7 +7,6 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"os"
 	"time"
 )
 
@@ -94,7 +93,7 @@ func (p *plain) call(c *conn, r *http.Request) (*http.Response, error) {
 		case c.used && !c.sent: // of a request that is not whole nothing can come
 			return nil, errStale
 		}
-		return nil, &Error{Err: err, Hung: errors.Is(err, os.ErrDeadlineExceeded), Written: c.sent}
+		return nil, broken(r, err, c.sent)
 	}
 	_ = c.SetDeadline(time.Time{})
 	answer := &answer{conn: c, body: resp.Body, sending: sending, ctx: ctx, stop: stop, pool: &p.idle, closes: resp.Close || resp.StatusCode < 200}

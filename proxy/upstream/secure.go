@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptrace"
@@ -74,7 +73,10 @@ func (s secure) roundTrip(r *http.Request) (*http.Response, error) {
 			err = cause
 		}
 		cancel(nil)
-		return nil, &Error{Err: err, Hung: errors.Is(err, errPatience), Written: written.Load()}
+		if began.Load() == nil { // there was no connection
+			return nil, &Error{Err: err}
+		}
+		return nil, broken(r, err, written.Load())
 	}
 	return resp, nil
 }

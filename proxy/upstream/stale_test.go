@@ -90,10 +90,27 @@ func TestALongRequestThatEndsConnections(t *testing.T) {
 	}
 	all.Wait()
 	resp, err := l.post(t.Context(), strings.Repeat("b", 8<<20))
-	if e, ok := errors.AsType[*upstream.Error](err); !ok || e.Written {
-		t.Errorf("%v %v", resp, err)
+	if e, ok := errors.AsType[*upstream.Error](err); !ok || e.Written || !e.Unread {
+		t.Errorf("%v %+v", resp, err)
 	}
 	if n := heads.Load(); n != 2 {
 		t.Errorf("it was tried on %d connections, want 2", n)
+	}
+}
+
+// A request that is long and yet fits the buffers between here and there: the connection is reset although all of it has left, or while
+// it leaves. Whether it is short is what decides: a short one is not too long for anybody.
+func TestARequestThatIsNotRead(t *testing.T) {
+	up := overTCP(t, func(_ net.Conn, requests *bufio.Reader) {
+		_, _ = requests.ReadByte() // and closes
+	})
+	l := &line{Upstream: up}
+	for size, unread := range map[int]bool{100: false, 64 << 10: true} {
+		for range 20 {
+			resp, err := l.post(t.Context(), strings.Repeat("b", size))
+			if e, ok := errors.AsType[*upstream.Error](err); !ok || e.Unread != unread || e.Hung {
+				t.Fatalf("%d bytes: %v %+v", size, resp, err)
+			}
+		}
 	}
 }
