@@ -66,7 +66,7 @@ func refuser(t *testing.T, says string) (dial func(ctx context.Context, network,
 			}
 			go func() {
 				defer c.Close()
-				c.(*net.TCPConn).SetReadBuffer(16 << 10) //nolint:errcheck // a long body has not left when it is closed
+				c.(*net.TCPConn).SetReadBuffer(16 << 10) // a long body has not left when it is closed
 				r, err := http.ReadRequest(bufio.NewReader(c))
 				if err != nil {
 					return

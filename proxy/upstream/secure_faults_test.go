@@ -5,7 +5,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
-	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -30,7 +30,7 @@ func overTLS(t *testing.T, h2 bool, serve http.HandlerFunc) *line {
 	server := httptest.NewUnstartedServer(serve)
 	server.Listener.Close()
 	server.Listener, server.EnableHTTP2 = network.Listen("example.com:443"), h2 // of whom httptest has a certificate
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	server.StartTLS()
 	roots := filepath.Join(t.TempDir(), "roots.pem")
 	if err := os.WriteFile(roots, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {

@@ -72,7 +72,7 @@ func TestALongRequestThatEndsConnections(t *testing.T) {
 			}
 			if r.ContentLength > 1<<20 {
 				heads.Add(1)
-				c.(*net.TCPConn).SetLinger(0) //nolint:errcheck // then it is closed otherwise
+				c.(*net.TCPConn).SetLinger(0)
 				return
 			}
 			together.Done() // each has a connection of its own
