@@ -75,6 +75,7 @@ type attempt struct {
 	unreadable bool   // the answer is compressed, or not framed as the stream it should be: nothing in it can be counted
 	upstreamID string // the upstream's own request id
 	status     int    // of the upstream's answer; 0 until there is one
+	oversized  bool   // the upstream never has room for this call, as its 429 says
 	answer     *wire.Answer
 	made       *wire.Made // nil: nothing is stored of the answer
 	idle       *idleBody  // what answer reads

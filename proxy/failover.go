@@ -3,6 +3,7 @@ package proxy
 import (
 	"cmp"
 	"errors"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -15,7 +16,7 @@ const (
 	// mostAttempts is how many upstreams one call is sent to.
 	mostAttempts = 5
 
-	// errorPatience is how long the text of an upstream's error may take where another upstream can be asked.
+	// errorPatience is how long the text of an upstream's error may take that says it has done nothing for the call: without it all else is known.
 	errorPatience = 5 * time.Second
 
 	// statusOverloaded is what some providers answer who have too much to do.
@@ -45,7 +46,7 @@ type failure struct {
 	id   ledger.ID
 	resp *http.Response
 	err  error
-	wait time.Duration // until there is room; of a 429
+	wait time.Duration // until there is room; of a 429; the longest there is: there never is any
 }
 
 // failed ends this attempt.
@@ -54,6 +55,9 @@ func (x *exchange) failed(resp *http.Response, err error) *failure {
 	if err == nil {
 		x.end(endedAnswer)
 		f.wait = cmp.Or(retryAfter(resp.Header, time.Now()), time.Second)
+		if x.oversized {
+			f.wait = math.MaxInt64
+		}
 	} else {
 		x.end(endedBroken)
 	}
@@ -110,12 +114,16 @@ func (x *exchange) askAnother(r *http.Request) bool {
 	return true
 }
 
-// tell lets the pool know how the upstream answered. A call can be the cause of a 403 or a 500.
+// tell lets the pool know how the upstream answered. A call can be the cause of a 403 or a 500, and of a 429 that others would not get.
 func (x *exchange) tell(status int, h http.Header) {
 	u := x.route.upstream
 	switch status {
 	case http.StatusTooManyRequests:
-		u.Full(x.route.upstreamName(x.model), retryAfter(h, time.Now()))
+		if x.oversized {
+			u.Served()
+		} else {
+			u.Full(x.route.upstreamName(x.model), retryAfter(h, time.Now()))
+		}
 	case http.StatusForbidden, http.StatusInternalServerError:
 		u.Unclear()
 	case http.StatusUnauthorized, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, statusOverloaded:
@@ -125,12 +133,16 @@ func (x *exchange) tell(status int, h http.Header) {
 	}
 }
 
-// tellUnanswered lets the pool know that the upstream did not answer at all.
+// tellUnanswered lets the pool know that the upstream did not answer at all. A call that is long can be the cause of that.
 func (x *exchange) tellUnanswered(err error) {
-	if e, ok := errors.AsType[*upstream.Error](err); ok && e.Hung {
-		x.rests(x.route.upstream.Hung(), 0)
-	} else {
-		x.rests(x.route.upstream.Failed(), 0)
+	u := x.route.upstream
+	switch e, ok := errors.AsType[*upstream.Error](err); {
+	case ok && e.Hung:
+		x.rests(u.Hung(), 0)
+	case ok && e.Unread:
+		u.Unclear()
+	default:
+		x.rests(u.Failed(), 0)
 	}
 }
 

@@ -61,9 +61,15 @@ func (x *exchange) ask(r *http.Request) (*http.Response, error) {
 	resp, err := u.RoundTrip(x.outgoing(ctx, r.Header))
 	if err == nil {
 		x.written = true
-		x.tell(resp.StatusCode, resp.Header)
+		full := resp.StatusCode == http.StatusTooManyRequests // its text tells for whom
+		if !full {
+			x.tell(resp.StatusCode, resp.Header)
+		}
 		if err = x.receive(ctx, resp); err != nil {
 			resp.Body.Close()
+		}
+		if full {
+			x.tell(resp.StatusCode, resp.Header)
 		}
 	} else if !errors.Is(context.Cause(ctx), context.Canceled) { // the client is there
 		x.tellUnanswered(err)

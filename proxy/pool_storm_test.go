@@ -1,12 +1,10 @@
 package proxy_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -97,48 +95,4 @@ func stormOverAPool(t *testing.T) {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
-}
-
-// A server that answers 413 and closes without reading (a reset follows): three such calls of one caller.
-func TestEarlyCloseRestsAll(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	go func() {
-		for {
-			c, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				br := bufio.NewReader(c)
-				r, err := http.ReadRequest(br)
-				if err != nil {
-					return
-				}
-				if r.ContentLength > 100_000 {
-					io.WriteString(c, "HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")
-					return
-				}
-				io.Copy(io.Discard, r.Body)
-				a := plainAnswer(8, 3)
-				fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(a), a)
-			}()
-		}
-	}()
-	spec := pairSpec(t, "1000m tokens in total")
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "tcp", ln.Addr().String())
-	}
-	spec.Upstreams[0].Dial, spec.Upstreams[1].Dial = dial, dial
-	h := newHouse(t, spec, answerWith(200, plainAnswer(8, 3)))
-	statuses := map[string]int{}
-	for range 12 {
-		got := h.chat(strings.Replace(hi, "Hi", strings.Repeat("hello ", 400_000), 1))
-		statuses[fmt.Sprint(got.status, " ", got.body[:min(90, len(got.body))])]++
-	}
-	t.Log(statuses)
 }

@@ -101,6 +101,9 @@ func TestMistakesOfPools(t *testing.T) {
 		`headers: forward: Authorization is written`: {Upstreams: headers("authorization", nil)},
 		`headers: set: Host is written`:              {Upstreams: headers("X-A", map[string]string{"host": "a"})},
 		`headers: set: Idempotency-Key would be`:     {Upstreams: headers("X-A", map[string]string{"idempotency-key": "a"})},
+		`headers: set: X-Idempotency-Key would be`:   {Upstreams: headers("X-A", map[string]string{"x-idempotency-key": "a"})},
+		`headers: forward: Idempotency-Key of a`:     {Upstreams: headers("idempotency-key", nil)},
+		`headers: forward: X-Idempotency-Key of a`:   {Upstreams: headers("x-idempotency-key", nil)},
 		`"X A" is not the name of a header`:          {Upstreams: headers("X A", nil)},
 		`headers: set: X-B: the value of a header`:   {Upstreams: headers("X-A", map[string]string{"X-B": "a\r\nHost: b"})},
 	} {

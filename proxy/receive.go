@@ -144,7 +144,7 @@ func readWhole(r io.Reader, length int64) ([]byte, error) {
 
 // passError relays an upstream's error answer with the upstream's key taken out of its text.
 func (x *exchange) passError(resp *http.Response) error {
-	if x.request != nil { // another upstream can be asked
+	if untaken(resp.StatusCode) { // another upstream can be asked, or the client told that there is no room
 		late := time.AfterFunc(errorPatience, func() { x.cancel(errIdle) })
 		defer late.Stop()
 	}
@@ -155,6 +155,7 @@ func (x *exchange) passError(resp *http.Response) error {
 	if err != nil {
 		return err
 	}
+	x.oversized = resp.StatusCode == http.StatusTooManyRequests && wire.Oversized(body)
 	resp.Body = newWholeBody(body)
 	resp.ContentLength = int64(len(body))
 	resp.Header.Del("Content-Length")
@@ -178,8 +179,12 @@ func readShaped(resp *http.Response, u *upstream.Upstream) ([]byte, error) {
 	const most = 1 << 20
 	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	resp.Body.Close()
-	if err != nil || len(body) > most {
+	unread := err != nil || len(body) > most
+	if unread && !untaken(resp.StatusCode) {
 		return nil, badGateway(http.StatusBadGateway, "upstream_failed", "The upstream answered with an error that could not be read.")
+	}
+	if unread {
+		body = nil // its status, and when to come back, say more than our own 502 would
 	}
 	body = u.Redact(body)
 	var shaped *wire.Error // SDKs know what to do with an error object only

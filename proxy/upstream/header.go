@@ -52,16 +52,17 @@ var ours = []string{
 
 // theirs are headers of callers that mean something else, or somebody else, where they come with our key.
 var theirs = []string{
-	"X-Api-Key", "Cookie", idempotencyKey, "Openai-Organization", "Openai-Project", "Forwarded", "X-Real-Ip", "X-Http-Method-Override", "X-Tokenfare-Label",
+	"X-Api-Key", "Cookie", "Openai-Organization", "Openai-Project", "Forwarded", "X-Real-Ip", "X-Http-Method-Override", "X-Tokenfare-Label",
 }
 
-// idempotencyKey names one call: whoever sends a second one under it gets the answer to the first.
-const idempotencyKey = "Idempotency-Key"
+// callNames are headers that name one call: whoever sends a second one under that name gets the answer to the first. And net/http takes
+// a POST that has one for a request that may be sent again where its connection breaks, although it may have been served.
+var callNames = []string{"Idempotency-Key", "X-Idempotency-Key"}
 
 // CheckForward says why callers' headers of that name cannot be sent to an upstream; nil if they can.
 func CheckForward(name string) error {
 	name = http.CanonicalHeaderKey(name)
-	if slices.Contains(theirs, name) || strings.HasPrefix(name, "X-Forwarded-") {
+	if slices.Contains(theirs, name) || slices.Contains(callNames, name) || strings.HasPrefix(name, "X-Forwarded-") {
 		return fmt.Errorf("%s of a caller means something else where it comes with the upstream's key", name)
 	}
 	return CheckSet(name)
@@ -77,8 +78,8 @@ func CheckSet(name string) error {
 		return fmt.Errorf("%q is not the name of a header", name)
 	case slices.Contains(ours, http.CanonicalHeaderKey(name)):
 		return fmt.Errorf("%s is written by this proxy itself", http.CanonicalHeaderKey(name))
-	case http.CanonicalHeaderKey(name) == idempotencyKey:
-		return fmt.Errorf("%s would be the same for every call, and a provider answers those alike", idempotencyKey)
+	case slices.Contains(callNames, http.CanonicalHeaderKey(name)):
+		return fmt.Errorf("%s would be the same for every call, and a provider answers those alike", http.CanonicalHeaderKey(name))
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"os"
 	"time"
 )
 
@@ -24,38 +23,36 @@ type plain struct {
 // most1xx is how many interim answers may come before an answer.
 const most1xx = 16
 
-// errStale says that a connection was closed while it was idle: nothing of the request went out.
+// errStale says that a connection was closed while it was idle: the request did not go out whole, so nobody can have acted on it.
 var errStale = errors.New("the upstream closed an idle connection")
 
 func (p *plain) roundTrip(r *http.Request) (*http.Response, error) {
-	for {
-		c, err := p.connect(r.Context())
-		if err != nil {
-			return nil, &Error{Err: err}
-		}
+	if c := p.idle.take(); c != nil {
 		resp, err := p.call(c, r)
 		if !errors.Is(err, errStale) {
 			return resp, err
 		}
-		if r.Body == nil || r.Body == http.NoBody {
-			continue
+		if r.Body != nil && r.Body != http.NoBody {
+			if r.GetBody == nil {
+				return nil, &Error{Err: err}
+			}
+			if r.Body, err = r.GetBody(); err != nil {
+				return nil, &Error{Err: err}
+			}
 		}
-		if r.GetBody == nil {
-			return nil, &Error{Err: err}
-		}
-		if r.Body, err = r.GetBody(); err != nil {
-			return nil, &Error{Err: err}
-		}
+		// Not on another idle one: it may be this request that ends them, and each of them is another call's.
 	}
+	c, err := p.dialled(r.Context())
+	if err != nil {
+		return nil, &Error{Err: err}
+	}
+	return p.call(c, r)
 }
 
 func (p *plain) closeIdle() { p.idle.closeAll() }
 
-// connect returns an idle connection, or a new one.
-func (p *plain) connect(ctx context.Context) (*conn, error) {
-	if c := p.idle.take(); c != nil {
-		return c, nil
-	}
+// dialled returns a new connection.
+func (p *plain) dialled(ctx context.Context) (*conn, error) {
 	raw, err := p.dial(ctx, "tcp", p.address)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -84,15 +81,6 @@ func (p *plain) call(c *conn, r *http.Request) (*http.Response, error) {
 	if err == nil {
 		resp, err = c.receive(r)
 	}
-	if err == nil && c.used && resp.StatusCode == http.StatusRequestTimeout {
-		// The server gave up waiting for a request before it got this one (RFC 9110, section 15.5.9).
-		stop()
-		c.abort()
-		if sending != nil {
-			<-sending //nolint:errcheck // it goes out again
-		}
-		return nil, errStale
-	}
 	if err != nil {
 		stop()
 		c.abort()
@@ -105,7 +93,7 @@ func (p *plain) call(c *conn, r *http.Request) (*http.Response, error) {
 		case c.used && !c.sent: // of a request that is not whole nothing can come
 			return nil, errStale
 		}
-		return nil, &Error{Err: err, Hung: errors.Is(err, os.ErrDeadlineExceeded), Written: c.sent}
+		return nil, broken(r, err, c.sent)
 	}
 	_ = c.SetDeadline(time.Time{})
 	answer := &answer{conn: c, body: resp.Body, sending: sending, ctx: ctx, stop: stop, pool: &p.idle, closes: resp.Close || resp.StatusCode < 200}

@@ -1,28 +1,37 @@
 package upstream
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptrace"
+	"os"
 	"sync/atomic"
 	"time"
 )
 
 // secure speaks to servers over TLS, where HTTP/2 carries many calls on one connection, and to those behind an HTTP proxy:
 // net/http's Transport knows all of that.
-type secure struct{ *http.Transport }
+type secure struct {
+	*http.Transport
+	patience time.Duration // for an answer's headers
+}
+
+// errPatience ends a call that was not answered in time. A Transport's own timeout would not do: it begins when the request is written,
+// and whoever does not read it is never asked for an answer.
+var errPatience = fmt.Errorf("the upstream's answer did not begin: %w", os.ErrDeadlineExceeded)
 
 func newSecure(o *Options) (secure, error) {
 	tlsConfig, err := trust(o.CAFile)
 	if err != nil {
 		return secure{}, err
 	}
-	return secure{&http.Transport{
+	return secure{patience: o.HeaderTimeout, Transport: &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           o.Dial,
 		TLSClientConfig:       tlsConfig,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ForceAttemptHTTP2:     true,
-		ResponseHeaderTimeout: o.HeaderTimeout,
 		ExpectContinueTimeout: time.Second,
 		// The default of two idle connections a host would open and close one for nearly every call of a busy team.
 		MaxIdleConns:           mostIdle,
@@ -40,16 +49,34 @@ func newSecure(o *Options) (secure, error) {
 }
 
 func (s secure) roundTrip(r *http.Request) (*http.Response, error) {
-	var written atomic.Bool // the transport writes it from its own goroutine
-	resp, err := s.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+	ctx, cancel := context.WithCancelCause(r.Context())
+	var began atomic.Pointer[time.Timer] // when there was a connection, as without TLS
+	var written atomic.Bool              // the transport writes it from its own goroutine
+	resp, err := s.RoundTrip(r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) {
+			if began.Load() == nil {
+				began.Store(time.AfterFunc(s.patience, func() { cancel(errPatience) }))
+			}
+		},
 		WroteRequest: func(info httptrace.WroteRequestInfo) {
 			if info.Err == nil {
 				written.Store(true)
 			}
 		},
 	})))
+	if timer := began.Load(); timer != nil && !timer.Stop() && err == nil { // nothing more could be read of it
+		resp.Body.Close()
+		err = errPatience
+	}
 	if err != nil {
-		return nil, &Error{Err: err, Hung: written.Load() && IsTimeout(err) && r.Context().Err() == nil, Written: written.Load()}
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		cancel(nil)
+		if began.Load() == nil { // there was no connection
+			return nil, &Error{Err: err}
+		}
+		return nil, broken(r, err, written.Load())
 	}
 	return resp, nil
 }

@@ -2,10 +2,12 @@ package upstream_test
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -53,5 +55,62 @@ func TestALongRequestOnAConnectionThatEnds(t *testing.T) {
 			t.Fatalf("call %d: %v", i, err)
 		}
 		whole(t, resp, nil)
+	}
+}
+
+// A long request that the server breaks connections for is tried on one idle connection and on a new one. The others stay as they are.
+func TestALongRequestThatEndsConnections(t *testing.T) {
+	const idle = 8
+	var heads atomic.Int32
+	var together sync.WaitGroup
+	together.Add(idle)
+	up := overTCP(t, func(c net.Conn, requests *bufio.Reader) {
+		for {
+			r, err := http.ReadRequest(requests)
+			if err != nil {
+				return
+			}
+			if r.ContentLength > 1<<20 {
+				heads.Add(1)
+				c.(*net.TCPConn).SetLinger(0)
+				return
+			}
+			together.Done() // each has a connection of its own
+			together.Wait()
+			io.WriteString(c, fixed)
+		}
+	})
+	l := &line{Upstream: up}
+	var all sync.WaitGroup
+	for range idle {
+		all.Go(func() {
+			resp, err := l.post(t.Context(), "")
+			whole(t, resp, err)
+		})
+	}
+	all.Wait()
+	resp, err := l.post(t.Context(), strings.Repeat("b", 8<<20))
+	if e, ok := errors.AsType[*upstream.Error](err); !ok || e.Written || !e.Unread {
+		t.Errorf("%v %+v", resp, err)
+	}
+	if n := heads.Load(); n != 2 {
+		t.Errorf("it was tried on %d connections, want 2", n)
+	}
+}
+
+// A request that is long and yet fits the buffers between here and there: the connection is reset although all of it has left, or while
+// it leaves. Whether it is short is what decides: a short one is not too long for anybody.
+func TestARequestThatIsNotRead(t *testing.T) {
+	up := overTCP(t, func(_ net.Conn, requests *bufio.Reader) {
+		_, _ = requests.ReadByte() // and closes
+	})
+	l := &line{Upstream: up}
+	for size, unread := range map[int]bool{100: false, 64 << 10: true} {
+		for range 20 {
+			resp, err := l.post(t.Context(), strings.Repeat("b", size))
+			if e, ok := errors.AsType[*upstream.Error](err); !ok || e.Unread != unread || e.Hung {
+				t.Fatalf("%d bytes: %v %+v", size, resp, err)
+			}
+		}
 	}
 }
