@@ -46,11 +46,13 @@ func newFinder(secrets []string) *finder {
 	return f
 }
 
-// at is where something stands in b that is sought, or else where the end of b may be the beginning of it; the length of b, if neither.
+// at is where something stands in b that is sought; the length of b, if nothing does.
 func (f *finder) at(b []byte) int {
 	end := len(b)
 	for i := range f.sought {
-		end = min(end, f.sought[i].at(b))
+		if at := f.sought[i].index(b[:end]); at >= 0 {
+			end = at
+		}
 	}
 	escape := bytes.IndexByte(b[:end], '\\')
 	if escape < 0 {
@@ -61,7 +63,7 @@ func (f *finder) at(b []byte) int {
 			continue
 		}
 		for k := range f.sought {
-			if (c == '\\' || c == f.sought[k].key[0]) && match(b[i:], f.sought[k].key) != 0 {
+			if (c == '\\' || c == f.sought[k].key[0]) && match(b[i:], f.sought[k].key) > 0 {
 				return i
 			}
 		}
@@ -106,7 +108,7 @@ func (f *finder) whole(text []byte, i int) (end int, instead string) {
 		length := 0
 		for {
 			char, n := unescaped(text[end:])
-			if n <= 0 || len(char) != 1 || !inName(char[0]) || text[end] == '\\' && n < 6 { // \n is no n
+			if n <= 0 || len(char) != 1 || !inName(char[0]) || text[end] == '\\' && !inCode(text[end:], n) { // \n is no n
 				break
 			}
 			end += n
@@ -131,7 +133,7 @@ func match(b, want []byte) int {
 		switch {
 		case n <= 0:
 			return -1
-		case at == 0 && b[0] == '\\' && n < 6 && char[0] != '"' && char[0] != '/':
+		case at == 0 && b[0] == '\\' && !inCode(b, n) && char[0] != '"' && char[0] != '/':
 			return 0 // the backslash is another character's
 		case len(char) == 1 && char[0] == '\\' && at > 0:
 		case !bytes.HasPrefix(want, char):
@@ -144,10 +146,19 @@ func match(b, want []byte) int {
 	return at
 }
 
+// inCode reports whether the first n bytes of b, which stand for a character, are its code.
+func inCode(b []byte, n int) bool { return n >= 6 && b[n-5] == 'u' }
+
+// mostEscapes is how many backslashes may stand before a character: JSON in strings of JSON, five times over, has 31. What a model says may
+// have any number, and each is where something may begin.
+const mostEscapes = 32
+
 // unescaped is the first character of b, or a byte of it, and the length of what stands for it; -1, if b ends before that does.
 func unescaped(b []byte) (char []byte, n int) {
 	for n < len(b) && b[n] == '\\' {
-		n++
+		if n++; n > mostEscapes {
+			return b[:1], 1
+		}
 	}
 	if n == len(b) {
 		return nil, -1

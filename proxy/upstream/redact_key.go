@@ -2,19 +2,17 @@ package upstream
 
 import "bytes"
 
-// keySearch looks for a key in what passes. That is done for every byte of every stream, and finds nothing nearly always, so it
+// keySearch looks for a key in what passes. That is done for many events, and finds nothing nearly always, so it
 // looks for one byte of the key, of all the one that is the rarest elsewhere: the processor does that 32 bytes at a time, which it
 // does not for keys as long as they are.
 type keySearch struct {
 	key  []byte
-	rare int       // where its rarest byte stands
-	has  [256]bool // the bytes it is made of
+	rare int // where its rarest byte stands
 }
 
 func newKeySearch(key string) keySearch {
 	k := keySearch{key: []byte(key)}
 	for i, c := range k.key {
-		k.has[c] = true
 		if commonness[c] < commonness[k.key[k.rare]] {
 			k.rare = i
 		}
@@ -30,22 +28,6 @@ var commonness = func() (of [256]uint8) {
 	}
 	return of
 }()
-
-// at is where the key stands in b, or else where the end of b may be the beginning of the key; the length of b, if neither.
-func (k *keySearch) at(b []byte) int {
-	if i := k.index(b); i >= 0 {
-		return i
-	}
-	if len(b) == 0 || !k.has[b[len(b)-1]] { // as at the end of an event
-		return len(b)
-	}
-	for i := max(0, len(b)-len(k.key)+1); i < len(b); i++ {
-		if b[i] == k.key[0] && bytes.HasPrefix(k.key, b[i:]) {
-			return i
-		}
-	}
-	return len(b)
-}
 
 // index is where the key first stands in b; -1: nowhere.
 func (k *keySearch) index(b []byte) int {

@@ -1,168 +1,55 @@
 package upstream_test
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"regexp"
+	"strings"
 )
 
-// plainlyRedacted is what RedactErrors does, written without regard to what it costs: it searches each piece for the key, and for
-// each of the ends that events have. What is sought it finds by spelling out all that may stand for a character.
-type plainlyRedacted struct {
-	io.Reader
-	sought  []string
-	isError func(event []byte) bool
-
-	event  []byte // what was read of an event that has not ended
-	passed int    // how much of it has passed
-	odd    bool   // its beginning was forgotten
-	out    []byte // what is to pass first
-	err    error  // after that
-}
-
-func (r *plainlyRedacted) Read(p []byte) (int, error) {
-	for len(r.out) == 0 && r.err == nil {
-		n, err := r.Reader.Read(p)
-		piece := p[:n]
-		if r.passed == len(r.event) && err == nil && r.at(piece) == n {
-			r.keep(piece)
-			return n, nil
-		}
-		r.out, r.err = r.out[:0], err
-		r.sift(piece)
-	}
-	n := copy(p, r.out)
-	if r.out = r.out[n:]; len(r.out) > 0 {
-		return n, nil
-	}
-	r.out = nil
-	return n, r.err
-}
-
-func (r *plainlyRedacted) keep(piece []byte) {
-	last := r.seam(piece)
-	for _, end := range plainEnds {
-		if i := bytes.LastIndex(piece, []byte(end)); i >= 0 {
-			last = max(last, i+len(end))
-		}
-	}
-	if last >= 0 {
-		r.event, r.odd, piece = r.event[:0], false, piece[last:]
-	}
-	r.event = append(r.event, piece...)
-	r.passed = len(r.event)
-	r.forget()
-}
-
-func (r *plainlyRedacted) sift(piece []byte) {
-	for len(piece) > 0 {
-		first := r.seam(piece)
-		for _, end := range plainEnds {
-			if i := bytes.Index(piece, []byte(end)); i >= 0 && (first < 0 || i+len(end) < first) {
-				first = i + len(end)
+// plainlyRedacted is what Redact does, written without regard to what it costs: it spells out all that may stand for a character, and tries
+// that everywhere.
+func plainlyRedacted(text string) string {
+	var out strings.Builder
+next:
+	for i := 0; i < len(text); {
+		for _, p := range plainSought {
+			begins := i == 0 || !plainWord.MatchString(text[i-1:i]) || i > 1 && text[i-2] == '\\'
+			if n := len(p.pattern.FindString(text[i:])); n > 0 && (begins || !p.account) {
+				out.WriteString(p.instead)
+				i += n
+				continue next
 			}
 		}
-		if first < 0 {
-			r.event = append(r.event, piece...)
-			break
-		}
-		r.event = append(r.event, piece[:first]...)
-		piece = piece[first:]
-		r.finish()
+		out.WriteByte(text[i])
+		i++
 	}
-	if r.err != nil {
-		r.finish()
-		return
-	}
-	hold := r.at(r.event[r.passed:])
-	r.out = append(r.out, r.event[r.passed:r.passed+hold]...)
-	r.passed += hold
-	r.forget()
+	return out.String()
 }
 
-func (r *plainlyRedacted) finish() {
-	rest := r.event[r.passed:]
-	if !r.odd && r.isError(r.event) {
-		rest = accountID.ReplaceAll(r.event, []byte("${1}${2}…"))
-		rest = r.whole().ReplaceAll(rest, []byte("[key]"))[r.passed:]
-	}
-	r.out = append(r.out, rest...)
-	r.event, r.passed, r.odd = r.event[:0], 0, false
+var plainWord = regexp.MustCompile(`[A-Za-z0-9_]`)
+
+type plainly struct {
+	account bool // it begins a word, be it behind an escape
+	pattern *regexp.Regexp
+	instead string
 }
 
-func (r *plainlyRedacted) forget() {
-	if len(r.event) <= 1<<20 {
-		return
-	}
-	r.out = append(r.out, r.event[r.passed:]...)
-	r.event = bytes.Clone(r.event[len(r.event)-3:])
-	r.passed, r.odd = len(r.event), true
-}
+var plainSought = func() []plainly {
+	// A name's letters, digits, dashes and underscores, of which there are so many at least.
+	const name = `(?:[A-Za-z0-9_-]|\\+u00(?i:2d|3[0-9]|4[1-9a-f]|5[0-9a]|5f|6[1-9a-f]|7[0-9a])){6,}`
+	of := func(text, more string) *regexp.Regexp { return regexp.MustCompile("^" + spelled(text) + more) }
+	return []plainly{{false, of(streamKey, ""), "[key]"}, {true, of("org-", name), "org-…"}, {true, of("proj_", name), "proj_…"}}
+}()
 
-// at is where something begins that is sought, or may begin at the end of b.
-func (r *plainlyRedacted) at(b []byte) int {
-	for i := range b {
-		for _, text := range r.sought {
-			if spelled(text).Match(b[i:]) {
-				return i
-			}
-		}
-	}
-	return len(b)
-}
-
-// spelled is a pattern of all that stands for a text at the beginning, or for the beginning of it at the end.
-func spelled(text string) *regexp.Regexp {
-	if p, ok := patterns[text]; ok {
-		return p
-	}
+// spelled is a pattern of all that stands for a text in JSON, or in a string of JSON in JSON.
+func spelled(text string) string {
 	pattern := ""
-	for i := len(text) - 1; i >= 0; i-- {
-		raw := `\\*`
-		if i == 0 {
-			raw = ""
-		}
-		code := fmt.Sprintf("00%02x", text[i])
-		char := fmt.Sprintf(`(?:%s%s|\\+u(?i:%s))`, raw, regexp.QuoteMeta(text[i:i+1]), code)
-		begun := fmt.Sprintf(`\\+(?:u(?:%s(?:%s(?:%s)?)?)?)?$`, `[0-9a-fA-F]`, `[0-9a-fA-F]`, `[0-9a-fA-F]`)
-		if i < len(text)-1 {
-			char += "(?:$|" + pattern + ")"
-		}
-		pattern = "(?:" + char + "|" + begun + ")"
-	}
-	patterns[text] = regexp.MustCompile("^" + pattern)
-	return patterns[text]
-}
-
-var patterns = map[string]*regexp.Regexp{}
-
-// whole is a pattern of all that stands for the first of what is sought, anywhere.
-func (r *plainlyRedacted) whole() *regexp.Regexp {
-	pattern := ""
-	for i, c := range r.sought[0] {
-		raw := `\\*`
+	for i, c := range text {
+		raw := `\\*` // any number, as those that are too many are passed over one by one
 		if i == 0 {
 			raw = ""
 		}
 		pattern += fmt.Sprintf(`(?:%s%s|\\+u(?i:00%02x))`, raw, regexp.QuoteMeta(string(c)), c)
 	}
-	return regexp.MustCompile(pattern)
-}
-
-// accountID is how names of accounts are told whose beginning is not escaped.
-var accountID = regexp.MustCompile(`(^|\\[a-z]|[^A-Za-z0-9_])(org-|proj_)(?:[A-Za-z0-9_-]|\\+u00(?i:2d|3[0-9]|4[1-9a-f]|5[0-9a]|5f|6[1-9a-f]|7[0-9a])){6,}`)
-
-var plainEnds = [...]string{"\r\n\r\n", "\n\n", "\r\r"}
-
-// seam is where an event ends in a piece, whose end began before it; -1: nowhere.
-func (r *plainlyRedacted) seam(piece []byte) int {
-	for _, end := range plainEnds {
-		for n := 1; n < len(end); n++ {
-			if bytes.HasSuffix(r.event, []byte(end[:n])) && bytes.HasPrefix(piece, []byte(end[n:])) {
-				return len(end) - n
-			}
-		}
-	}
-	return -1
+	return pattern
 }

@@ -1,13 +1,9 @@
 package upstream_test
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"pgregory.net/rapid"
 
@@ -25,64 +21,30 @@ func upstreamWith(t testing.TB, key string) *upstream.Upstream {
 	return u
 }
 
-func redacting(t testing.TB, body io.Reader) io.ReadCloser {
-	t.Helper()
-	return upstreamWith(t, streamKey).RedactErrors(io.NopCloser(body), func(event []byte) bool { return bytes.Contains(event, []byte("error")) })
-}
-
-// TestRedactErrors against the obvious way, however the stream is cut.
-func TestRedactErrors(t *testing.T) {
+// TestRedactAsThePlainWay: what is sought, parts of it, and what stands for its characters, in any order.
+func TestRedactAsThePlainWay(t *testing.T) {
+	words := []string{
+		"error", streamKey, `sk\u002dsk\\u002Dsecret`, `\u0073`, `\`, `"`, "org-", "org-abcdef7", " proj_a_b-c_d", "nor", "sk-", "s", "sk-sk-secre", "cret", "data: x", "\n", "\r\n",
+	}
+	u := upstreamWith(t, streamKey)
 	rapid.Check(t, func(rt *rapid.T) {
-		end := rapid.SampledFrom([]string{"\n", "\r\n", "\r"}).Draw(rt, "line end")
-		var in, want strings.Builder
-		for range rapid.IntRange(0, 6).Draw(rt, "events") {
-			pieces := rapid.SliceOfN(rapid.SampledFrom([]string{"error", streamKey, "sk-", "s", "sk-sk-secre", " ", "data: x", end + "data:"}), 1, 8).Draw(rt, "event")
-			event := "data:" + strings.Join(pieces, "") + end + end
-			in.WriteString(event)
-			if strings.Contains(event, "error") {
-				event = strings.ReplaceAll(event, streamKey, "[key]")
-			}
-			want.WriteString(event)
-		}
-		source := &cutReader{text: in.String(), cut: func() int { return rapid.IntRange(1, 30).Draw(rt, "cut") }}
-		got, err := io.ReadAll(redacting(t, source))
-		if err != nil || string(got) != want.String() {
-			rt.Fatalf("%q became\n%q, %v, want\n%q", in.String(), got, err, want.String())
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 40).Draw(rt, "text"), "")
+		if got, want := string(u.Redact([]byte(text))), plainlyRedacted(text); got != want {
+			rt.Fatalf("%q became\n%q, want\n%q", text, got, want)
 		}
 	})
 }
 
-type cutReader struct {
-	text string
-	cut  func() int
-}
-
-func (c *cutReader) Read(p []byte) (int, error) {
-	if c.text == "" {
-		return 0, io.EOF
-	}
-	n := copy(p[:min(len(p), c.cut())], c.text)
-	c.text = c.text[n:]
-	return n, nil
-}
-
-// TestRedactErrorsHoldsNothingBack of what cannot be the key, and nothing without bounds.
-func TestRedactErrorsHoldsNothingBack(t *testing.T) {
-	for _, text := range []string{"data: {\"a\":", "data: x\n\n", ": ping\n"} {
-		from, to := io.Pipe()
-		r := redacting(t, from)
-		go func() { _, _ = to.Write([]byte(text)) }()
-		p := make([]byte, 100)
-		if n, err := r.Read(p); err != nil || string(p[:n]) != text {
-			t.Errorf("%q is held back: %q, %v", text, p[:n], err)
+func FuzzRedact(f *testing.F) {
+	f.Add("data: error K\n\ndata: K\r\n\r\nsk-sk-")
+	f.Add(`{"error":{"message":"of org-abcdef7, key sk\u002dsk\\u002Dsecret"}}`)
+	u := upstreamWith(f, streamKey)
+	f.Fuzz(func(t *testing.T, text string) {
+		text = strings.ReplaceAll(text[:min(len(text), 1000)], "K", streamKey) // the plain way takes the square of the length
+		if got, want := string(u.Redact([]byte(text))), plainlyRedacted(text); got != want {
+			t.Fatalf("%q became\n%q, want\n%q", text, got, want)
 		}
-	}
-	long := "data: " + streamKey + strings.Repeat("x", 3<<20) + "error\n\ndata: error " + streamKey
-	broken := errors.New("broken")
-	got, err := io.ReadAll(redacting(t, io.MultiReader(strings.NewReader(long), iotest.ErrReader(broken))))
-	if want := strings.TrimSuffix(long, streamKey) + "[key]"; !errors.Is(err, broken) || string(got) != want {
-		t.Errorf("%d bytes, %v, want %d: %s", len(got), err, len(want), got[max(0, len(got)-40):])
-	}
+	})
 }
 
 // TestRedactFindsWhatIsEscaped: whatever stands for a character in JSON, and in JSON in a string of JSON.
@@ -107,5 +69,19 @@ func TestRedactFindsWhatIsEscaped(t *testing.T) {
 		if got := string(u.Redact([]byte(text))); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
+	}
+}
+
+// TestRedactTakesLinearTime: what a model says may be all backslashes, and each may begin an escape. This took a minute for what is a
+// blink now.
+func TestRedactTakesLinearTime(t *testing.T) {
+	u := upstreamWith(t, streamKey)
+	for _, text := range []string{strings.Repeat(`\`, 1<<20), strings.Repeat(`s\`, 1<<19), strings.Repeat(`sk-sk\`, 1<<17), `"` + strings.Repeat(`\`, 1<<20) + "u0073" + `"`} {
+		if got := string(u.Redact([]byte(text))); got != text {
+			t.Errorf("%.40q… was changed", text)
+		}
+	}
+	if got := string(u.Redact([]byte(strings.Repeat(`\`, 1<<16) + streamKey))); got != strings.Repeat(`\`, 1<<16)+"[key]" {
+		t.Errorf("…%q", got[len(got)-20:])
 	}
 }

@@ -45,18 +45,16 @@ type Report struct {
 	Err       error      // why reading ended, if not at the end of the body
 }
 
-// Bounds of what an Answer holds. An event longer than maxHeld is passed on as it comes, whatever it is; one that must be
-// paid for first, if it is longer than maxOwed.
+// maxHeld bounds what an Answer holds of an event: one that is longer is passed on as it comes, whatever it is.
 const (
-	maxHeld  = 64 << 10
-	maxOwed  = 1 << 20
+	maxHeld  = 1 << 20
 	readSize = 8 << 10
 )
 
 // Answer is an upstream's body on its way to the caller: an io.ReadCloser that notices what goes by. Bytes are passed on
 // unchanged and as soon as they are there; a stream from which events are withheld, or that is paid for as it passes, is
-// passed on event by event, comments at once. Neither long lines nor long answers make it hold more than some 200 KiB, or a
-// MiB where it is paid for.
+// passed on event by event, comments at once. Neither long lines nor long answers make it hold more than some
+// 1.3 MiB.
 //
 // Read and Report are for one goroutine. Close may be called from another.
 type Answer struct {

@@ -70,7 +70,7 @@ func (a *Answer) sift() {
 		}
 		n, what := a.sse.next(a.buf[a.at:])
 		a.at += n
-		tooLong := a.passing || a.at-a.ready > a.mayHold()
+		tooLong := a.passing || a.at-a.ready > maxHeld
 		switch {
 		case what == eventEnd:
 			a.dropped = a.withhold && !tooLong && a.scan.onlyUsage()
@@ -87,14 +87,6 @@ func (a *Answer) sift() {
 			a.pass()
 		}
 	}
-}
-
-// mayHold is how long an event may become before it passes as it comes.
-func (a *Answer) mayHold() int {
-	if a.cover != nil || a.redact != nil {
-		return maxOwed
-	}
-	return maxHeld
 }
 
 // takeOut takes out of the event from ready to at what the caller must not see, if it carries an error, and reports whether there was
