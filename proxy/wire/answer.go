@@ -62,11 +62,11 @@ type Answer struct {
 	stream    bool
 	withhold  bool
 	redact    func([]byte) []byte // nil: nothing is taken out
-	cover     Cover // nil: nothing is paid for
-	raw, said bool  // the body is neither JSON nor events; and it is what the model said
-	last      bool  // an event said that it is the last
-	closing   bool  // an event said what comes at the end of a stream: why a choice has ended, its usage alone, an error
-	failed    bool  // an error that is not null was seen at the top of what is no stream
+	cover     Cover               // nil: nothing is paid for
+	raw, said bool                // the body is neither JSON nor events; and it is what the model said
+	last      bool                // an event said that it is the last
+	closing   bool                // an event said what comes at the end of a stream: why a choice has ended, its usage alone, an error
+	failed    bool                // an error that is not null was seen at the top of what is no stream
 	text      textSink
 	scan      scanner
 	sse       sse
