@@ -3,6 +3,7 @@ package test
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -77,29 +78,53 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// A client that does not read holds the upstream back instead of filling memory.
+// Clients that do not read hold the upstream back instead of filling memory.
 func TestBackPressure(t *testing.T) {
-	const size = 512 << 20
-	up := fakeopenai.New(t)
-	up.Next(model, fakeopenai.Answer{}, fakeopenai.Answer{Flood: size})
-	p := harness.StartPlain(t, harness.Config{Upstream: up.URL, Limits: []string{"100000000 tokens in total"}}.YAML())
-	p.Chat(t, harness.Alice, ask(`"max_tokens": 10`)).WantOK(t) // loads what is loaded once
-	before := p.PeakRSS(t)
-	ctx, leave := context.WithCancel(t.Context())
-	resp := p.Open(ctx, t, harness.Alice, ask(`"stream": true`, `"max_tokens": 10`))
-	call := up.Last(t)
-	select {
-	case <-call.Ended():
-		t.Error("the upstream could send everything to a client that reads nothing")
-	case <-time.After(2 * time.Second):
+	const size, clients = 512 << 20, 40
+	for _, over := range fakeopenai.Ways {
+		t.Run(string(over), func(t *testing.T) {
+			up := fakeopenai.NewOver(t, over)
+			up.Next(model, fakeopenai.Answer{})
+			up.Always(model, fakeopenai.Answer{Flood: size})
+			p := harness.StartPlain(t, harness.Config{Upstream: up.URL, UpstreamExtra: up.Trust(), Limits: []string{"100000000 tokens in total"}}.YAML())
+			p.Chat(t, harness.Alice, ask(`"max_tokens": 10`)).WantOK(t) // loads what is loaded once
+			p.HTTP.Transport.(*http.Transport).DialContext = littleRoom
+			before := p.PeakRSS(t)
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			for range clients {
+				p.Open(ctx, t, harness.Alice, ask(`"stream": true`, `"max_tokens": 10`))
+			}
+			calls := up.Calls()[1:]
+			<-time.After(2 * time.Second)
+			for _, call := range calls {
+				select {
+				case <-call.Ended():
+					t.Error("the upstream could send everything to a client that reads nothing")
+				default:
+				}
+			}
+			grown := p.PeakRSS(t) - before
+			t.Logf("memory grew by %d MiB", grown>>20)
+			if grown > 128<<20 {
+				t.Error("that is too much")
+			}
+			leave()
+			for _, call := range calls {
+				<-call.Ended()
+			}
+			p.WantIdle(t)
+		})
 	}
-	if grown := p.PeakRSS(t) - before; grown > 128<<20 {
-		t.Errorf("memory grew by %d MiB", grown>>20)
+}
+
+// littleRoom dials connections for which the kernel holds little, so that many of them do not fill the machine.
+func littleRoom(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err == nil {
+		err = conn.(*net.TCPConn).SetReadBuffer(64 << 10)
 	}
-	leave()
-	resp.Body.Close()
-	<-call.Ended()
-	p.WantIdle(t)
+	return conn, err
 }
 
 // After a storm of clients that leave at every stage, nothing is left over: no reservation, no goroutine, no connection.
