@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptrace"
+	"net/textproto"
 	"os"
 	"sync/atomic"
 	"time"
@@ -66,12 +67,19 @@ func newSecure(o *Options) (secure, error) {
 func (s secure) roundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	var began atomic.Pointer[time.Timer] // when there was a connection, as without TLS
-	var written atomic.Bool              // the transport writes it from its own goroutine
+	var interim atomic.Int32
+	var written atomic.Bool // the transport writes it from its own goroutine
 	resp, err := s.RoundTrip(r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) {
 			if began.Load() == nil {
 				began.Store(time.AfterFunc(s.patience, func() { cancel(errPatience) }))
 			}
+		},
+		Got1xxResponse: func(int, textproto.MIMEHeader) error {
+			if interim.Add(1) >= most1xx { // a Transport bounds their bytes alone, and only where nobody looks at them
+				return errInterim
+			}
+			return nil
 		},
 		WroteRequest: func(info httptrace.WroteRequestInfo) {
 			if info.Err == nil {
