@@ -17,10 +17,7 @@ import (
 // Whatever the upstream sends, the proxy neither hangs nor dies, gives every reservation back, and serves the next call.
 func TestUpstreamSendsRubbish(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name string
-		wire string
-	}{
+	for _, c := range []rubbish{
 		{"nothing but a newline", "\n"},
 		{"an odd status", "HTTP/1.1 999 Odd\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi"},
 		{"a status below 100", "HTTP/1.1 042 Odd\r\nContent-Length: 2\r\n\r\nhi"},
@@ -32,23 +29,47 @@ func TestUpstreamSendsRubbish(t *testing.T) {
 		{"a protocol switch", "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"},
 		{"JSON of many levels", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n" + strings.Repeat(`{"usage":[`, 100_000)},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		for _, over := range fakeopenai.Ways[:2] {
+			t.Run(c.name+", "+string(over), func(t *testing.T) {
+				t.Parallel()
+				sendsRubbish(t, over, fakeopenai.Answer{Wire: c.wire}, c.name == "JSON of many levels")
+			})
+		}
+	}
+	for name, answer := range map[string]fakeopenai.Answer{
+		"no frames":      {Wire: strings.Repeat("HTTP/1.1 200 OK\r\n\r\n", 1000)},
+		"a giant header": {Header: http.Header{"X-Giant": {strings.Repeat("g", 12<<20)}}},
+		"many headers":   {Header: http.Header{"X-Giant": strings.Split(strings.Repeat("g ", 100_000), " ")}},
+		"many 1xx":       {Hints: 5000},
+		"silence":        {Pause: fakeopenai.Forever(), PauseAt: fakeopenai.BeforeHeaders},
+	} {
+		t.Run(name+", "+string(fakeopenai.H2), func(t *testing.T) {
 			t.Parallel()
-			for _, stream := range []string{`"stream": false`, `"stream": true`} {
-				up := fakeopenai.New(t)
-				up.Next(model, fakeopenai.Answer{Wire: c.wire})
-				p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000 tokens in total"}, More: "timeouts: { headers: 2s, idle: 2s }\n"})
-				got := p.Chat(t, harness.Alice, ask(stream, `"max_tokens": 10`))
-				if got.Status == http.StatusOK && got.Err == nil && c.name != "JSON of many levels" {
-					t.Errorf("%s: a clean 200: %.100s", stream, got.Body)
-				}
-				if got.Status < 200 || got.Status >= 300 && got.Status < 400 {
-					t.Errorf("%s: status %d", stream, got.Status)
-				}
-				p.WantIdle(t)
-				p.Chat(t, harness.Alice, ask(stream, `"max_tokens": 10`)).WantOK(t)
-			}
+			sendsRubbish(t, fakeopenai.H2, answer, false)
 		})
+	}
+}
+
+// rubbish is what an upstream may write.
+type rubbish struct{ name, wire string }
+
+func sendsRubbish(t *testing.T, over fakeopenai.Over, answer fakeopenai.Answer, maySucceed bool) {
+	for _, stream := range []string{`"stream": false`, `"stream": true`} {
+		up := fakeopenai.NewOver(t, over)
+		up.Next(model, answer)
+		p := harness.Start(t, harness.Config{
+			Upstream: up.URL, UpstreamExtra: up.Trust(), Limits: []string{"1000000 tokens in total"}, More: "timeouts: { headers: 2s, idle: 2s }\n",
+		})
+		got := p.Chat(t, harness.Alice, ask(stream, `"max_tokens": 10`))
+		if got.Status == http.StatusOK && got.Err == nil && !maySucceed {
+			t.Errorf("%s: a clean 200: %.100s", stream, got.Body)
+		}
+		if got.Status < 200 || got.Status >= 300 && got.Status < 400 {
+			t.Errorf("%s: status %d", stream, got.Status)
+		}
+		p.WantIdle(t)
+		up.WantCalls(t, 1)
+		p.Chat(t, harness.Alice, ask(stream, `"max_tokens": 10`)).WantOK(t)
 	}
 }
 
@@ -58,14 +79,24 @@ func TestFlood(t *testing.T) {
 	if harness.Race { // all packages run at once, and the collector may come late
 		most = 160 << 20
 	}
-	for _, members := range []string{`"stream": true`, `"stream": true, "stream_options": {"include_usage": true}`, `"stream": false`} {
-		t.Run(members, func(t *testing.T) {
-			up := fakeopenai.New(t)
+	for _, c := range []struct {
+		members string
+		over    fakeopenai.Over
+	}{
+		{`"stream": true`, fakeopenai.Plain},
+		{`"stream": true, "stream_options": {"include_usage": true}`, fakeopenai.Plain},
+		{`"stream": false`, fakeopenai.Plain},
+		{`"stream": true`, fakeopenai.TLS},
+		{`"stream": true`, fakeopenai.H2},
+		{`"stream": false`, fakeopenai.H2},
+	} {
+		t.Run(c.members+", "+string(c.over), func(t *testing.T) {
+			up := fakeopenai.NewOver(t, c.over)
 			up.Next(model, fakeopenai.Answer{}, fakeopenai.Answer{Flood: size})
-			p := harness.StartPlain(t, harness.Config{Upstream: up.URL, Limits: []string{"100000000 tokens in total"}}.YAML())
+			p := harness.StartPlain(t, harness.Config{Upstream: up.URL, UpstreamExtra: up.Trust(), Limits: []string{"100000000 tokens in total"}}.YAML())
 			p.Chat(t, harness.Alice, ask(`"max_tokens": 10`)).WantOK(t) // loads what is loaded once
 			before := p.PeakRSS(t)
-			resp := p.Open(t.Context(), t, harness.Alice, ask(members, `"max_tokens": 10`))
+			resp := p.Open(t.Context(), t, harness.Alice, ask(c.members, `"max_tokens": 10`))
 			n, err := io.Copy(io.Discard, resp.Body)
 			if err != nil || n < size {
 				t.Errorf("%d bytes, error %v, want all %d through", n, err, size)
@@ -133,9 +164,15 @@ func TestAbortStormLeavesNothing(t *testing.T) {
 	if *long {
 		storms = 50
 	}
-	up := fakeopenai.New(t)
+	for _, over := range fakeopenai.Ways {
+		t.Run(string(over), func(t *testing.T) { abortStorm(t, over, storms) })
+	}
+}
+
+func abortStorm(t *testing.T, over fakeopenai.Over, storms int) {
+	up := fakeopenai.NewOver(t, over)
 	up.Next(model, fakeopenai.Answer{})
-	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000000 tokens in total"}})
+	p := harness.Start(t, harness.Config{Upstream: up.URL, UpstreamExtra: up.Trust(), Limits: []string{"1000000000 tokens in total"}})
 	p.Chat(t, harness.Alice, ask(`"max_tokens": 10`)).WantOK(t)
 	resting := goroutines(t, p)
 
