@@ -2,7 +2,9 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
@@ -101,7 +103,25 @@ func (s secure) roundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, broken(r, err, written.Load())
 	}
+	if resp.ProtoMajor == 1 && resp.ContentLength < 0 {
+		resp.Body = &openEnded{resp.Body, r.Context()}
+	}
 	return resp, nil
+}
+
+// openEnded is an answer over HTTP/1.1 whose length nobody has said. When its call is cancelled, TLS tells the server so before the
+// connection is closed, and what it then writes in between may be a proper end: that is no end.
+type openEnded struct {
+	io.ReadCloser
+	ctx context.Context
+}
+
+func (o *openEnded) Read(p []byte) (int, error) {
+	n, err := o.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) && o.ctx.Err() != nil {
+		err = context.Cause(o.ctx)
+	}
+	return n, err
 }
 
 func (s secure) closeIdle() { s.CloseIdleConnections() }
