@@ -25,8 +25,8 @@ const (
 // Ways are all of them.
 var Ways = []Over{Plain, TLS, H2}
 
-// start starts a server, and returns the file of its certificate.
-func (o Over) start(t testing.TB, server *httptest.Server) (caFile string) {
+// Start starts a server, and returns the file of its certificate; "" without TLS.
+func (o Over) Start(t testing.TB, server *httptest.Server) (caFile string) {
 	t.Helper()
 	if o == Plain {
 		server.Start()
@@ -43,11 +43,14 @@ func (o Over) start(t testing.TB, server *httptest.Server) (caFile string) {
 }
 
 // Trust are the members of an upstream's configuration that let it be spoken to: UpstreamExtra in harness.Config.
-func (s *Server) Trust() string {
-	if s.CAFile == "" {
+func (s *Server) Trust() string { return Trust(s.CAFile) }
+
+// Trust is that of any server with the certificate in a file; without TLS it is nothing.
+func Trust(caFile string) string {
+	if caFile == "" {
 		return ""
 	}
-	return "ca_file: " + quote(s.CAFile)
+	return "ca_file: " + quote(caFile)
 }
 
 // connOf is where a request's context holds its connection.

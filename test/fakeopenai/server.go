@@ -59,7 +59,7 @@ func NewOver(t testing.TB, over Over) *Server {
 	}
 	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.route))
 	s.http.Config.ConnState, s.http.Config.ConnContext = s.connection, withConn
-	s.CAFile = over.start(t, s.http)
+	s.CAFile = over.Start(t, s.http)
 	s.URL = s.http.URL + "/v1"
 	t.Cleanup(func() {
 		close(s.closing)
