@@ -76,7 +76,7 @@ func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
 	if b.policy.cors, err = newCORS(s.CORS); err != nil {
 		b.problems = append(b.problems, err)
 	}
-	b.upstreams(s.Upstreams)
+	b.upstreams(s.Upstreams, s.Files)
 	b.pools(s.Models)
 	now := time.Now()
 	b.callers(s.Keys, b.groups(s.Groups), membership(s.Groups), now)
@@ -109,7 +109,7 @@ func (b *policyBuilder) problem(format string, args ...any) {
 	b.problems = append(b.problems, fmt.Errorf(format, args...))
 }
 
-func (b *policyBuilder) upstreams(specs []UpstreamSpec) {
+func (b *policyBuilder) upstreams(specs []UpstreamSpec, files *upstream.Files) {
 	for _, s := range specs {
 		query := url.Values{}
 		for name, value := range s.Query {
@@ -121,7 +121,7 @@ func (b *policyBuilder) upstreams(specs []UpstreamSpec) {
 		}
 		u, err := upstream.New(upstream.Options{
 			Name: s.Name, URL: s.URL, Key: s.Key, Auth: s.Auth, Query: query, CAFile: s.CAFile, Forward: s.Forward, Set: set,
-			HeaderTimeout: s.HeaderTimeout, Dial: s.Dial,
+			HeaderTimeout: s.HeaderTimeout, Dial: s.Dial, Files: files,
 		})
 		if err != nil {
 			b.problems = append(b.problems, err)

@@ -8,10 +8,11 @@ import (
 
 	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/proxy/limit"
+	"github.com/tokenfare/tokenfare/proxy/upstream"
 )
 
 // Spec is everything an operator decides, in neutral form: what a configuration file is compiled into and what [NewPolicy]
-// turns into a running [Policy]. It holds no state.
+// turns into a running [Policy]. It holds no state but Files.
 type Spec struct {
 	Keys      []KeySpec
 	Groups    []GroupSpec
@@ -21,6 +22,8 @@ type Spec struct {
 	Help      string         // last sentence of every refusal; may be empty
 	CORS      []string       // origins whose pages may call, "https://app.example.com" or "*" for all; empty: none
 	Stateless bool           // nothing may be stored at providers; so it is, too, where there is no ledger to record whose it is
+
+	Files *upstream.Files // shared with the policies before and after it; nil: connections to upstreams are not bounded
 }
 
 // KeySpec is one caller. Only hashes of its secrets are known here.

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tokenfare/tokenfare/test/fakeopenai"
 	"github.com/tokenfare/tokenfare/test/harness"
@@ -105,6 +104,7 @@ func TestEndings(t *testing.T) {
 		// Broken off by the upstream, streamed, nothing hidden: prompt and what was streamed. The pause lets the client
 		// read up to the break, which a reset would otherwise discard.
 		{"aborted mid-stream", "", stream, fakeopenai.Answer{Text: text, Fault: fakeopenai.Abort, After: 11}, broken, 0, promptAnd(10)},
+		{"shorter than it says", "", stream, fakeopenai.Answer{Text: text, Header: http.Header{"Content-Length": {"100000"}}, Fault: fakeopenai.EndEarly, After: 11}, broken, 0, promptAnd(10)},
 		{"aborted before any text", "", stream, fakeopenai.Answer{Text: text, Fault: fakeopenai.Abort, After: 1}, broken, 0, promptAnd(0)},
 		{"silent mid-stream", "", stream, fakeopenai.Answer{Text: text, Pause: fakeopenai.Forever(), PauseAt: 11}, broken, 0, promptAnd(10)},
 		{"broken chunk framing", "", stream, fakeopenai.Answer{Wire: "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" +
@@ -133,15 +133,30 @@ func TestEndings(t *testing.T) {
 		{"no protocol at all", "", stream, fakeopenai.Answer{Body: "<html>hello</html>", Header: serverSent}, broken, 0, nil},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			c.check(t)
-		})
+		for _, over := range fakeopenai.Ways {
+			name := c.name
+			if over != fakeopenai.Plain {
+				if !c.byTheWire(over) {
+					continue
+				}
+				name += ", " + string(over)
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				c.check(t, over)
+			})
+		}
 	}
 }
 
-func (c ending) check(t *testing.T) {
-	up := fakeopenai.New(t)
+// byTheWire reports whether an ending may be another where the upstream is spoken to in another way.
+func (c ending) byTheWire(over fakeopenai.Over) bool {
+	a := c.answer
+	return a.Fault != fakeopenai.NoFault || a.Pause != nil || c.name == "streamed" || c.name == "plain" || a.Wire != "" && over != fakeopenai.H2
+}
+
+func (c ending) check(t *testing.T, over fakeopenai.Over) {
+	up := fakeopenai.NewOver(t, over)
 	if c.model == "" {
 		c.model = model
 	}
@@ -151,7 +166,7 @@ func (c ending) check(t *testing.T) {
 		timeouts = "timeouts: { headers: 1s, idle: 1s }\n"
 	}
 	p := harness.Start(t, harness.Config{
-		Upstream: up.URL, Limits: []string{fmt.Sprintf("%d tokens in total", total)},
+		Upstream: up.URL, UpstreamExtra: up.Trust(), Limits: []string{fmt.Sprintf("%d tokens in total", total)},
 		More: timeouts,
 	})
 	body := askModel(c.model, append([]string{fmt.Sprintf(`"max_completion_tokens": %d`, output)}, c.members...)...)
@@ -187,11 +202,19 @@ func (c ending) check(t *testing.T) {
 
 // A reset discards what the receiver has not read yet, so the break waits until the client has seen the text.
 func TestResetMidStreamChargesWhatWasStreamed(t *testing.T) {
-	t.Parallel()
-	up := fakeopenai.New(t)
+	for _, over := range fakeopenai.Ways {
+		t.Run(string(over), func(t *testing.T) {
+			t.Parallel()
+			resetMidStream(t, over)
+		})
+	}
+}
+
+func resetMidStream(t *testing.T, over fakeopenai.Over) {
+	up := fakeopenai.NewOver(t, over)
 	reset := make(chan struct{})
 	up.Always(model, fakeopenai.Answer{Text: words(40), Pause: reset, PauseAt: 11, Fault: fakeopenai.Reset, After: 11})
-	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{fmt.Sprintf("%d tokens in total", total)}})
+	p := harness.Start(t, harness.Config{Upstream: up.URL, UpstreamExtra: up.Trust(), Limits: []string{fmt.Sprintf("%d tokens in total", total)}})
 
 	resp := p.Open(t.Context(), t, harness.Alice, ask(`"stream": true`, `"max_tokens": 200`))
 	readEvents(t, resp.Body, 11)
@@ -221,61 +244,6 @@ func TestNeverConnectedCostsNothing(t *testing.T) {
 	}
 	if left := p.Remaining(t, "alice"); left != total {
 		t.Errorf("%d tokens left of %d", left, total)
-	}
-}
-
-// The client's leaving cancels the upstream call at once, wherever the exchange is.
-func TestClientLeaves(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		model   string
-		stream  bool
-		events  int // read before leaving
-		answer  fakeopenai.Answer
-		charged func(costs) int64
-	}{
-		{"before headers", model, true, 0, fakeopenai.Answer{Pause: fakeopenai.Forever(), PauseAt: fakeopenai.BeforeHeaders}, wholeReservation},
-		{"before headers, plain", model, false, 0, fakeopenai.Answer{Pause: fakeopenai.Forever(), PauseAt: fakeopenai.BeforeHeaders}, wholeReservation},
-		{"mid-stream", model, true, 11, fakeopenai.Answer{Text: words(40), Pause: fakeopenai.Forever(), PauseAt: 11}, promptAnd(10)},
-		{"mid-stream, reasoning", "gpt-5-mini", true, 11, fakeopenai.Answer{Text: words(40), Pause: fakeopenai.Forever(), PauseAt: 11}, wholeReservation},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			up := fakeopenai.New(t)
-			up.Always(c.model, c.answer)
-			p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{fmt.Sprintf("%d tokens in total", total)}})
-
-			ctx, leave := context.WithCancel(t.Context())
-			defer leave()
-			body := askModel(c.model, fmt.Sprintf(`"stream": %v, "max_completion_tokens": %d`, c.stream, output))
-			request := harness.Request(t, http.MethodPost, p.URL+"/v1/chat/completions", harness.Alice, body).WithContext(ctx)
-			left := make(chan time.Time, 1)
-			go func() {
-				resp, err := p.HTTP.Do(request)
-				if err == nil {
-					defer resp.Body.Close()
-					readEvents(t, resp.Body, c.events)
-				} else if c.events > 0 {
-					t.Error(err)
-				}
-				if c.events > 0 {
-					left <- time.Now()
-					leave()
-				}
-			}()
-			call := up.Await(t, 1)
-			<-call.Paused()
-			if c.events == 0 {
-				left <- time.Now()
-				leave()
-			}
-			call.WantCancelled(t, <-left, promptly())
-			p.WantIdle(t)
-			charged := total - p.Remaining(t, "alice")
-			if want := c.charged(costs{call.Prompt, call.Prompt + output}); charged != want {
-				t.Errorf("charged %d, want %d", charged, want)
-			}
-		})
 	}
 }
 

@@ -3,6 +3,7 @@ package test
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -16,10 +17,7 @@ import (
 // Whatever the upstream sends, the proxy neither hangs nor dies, gives every reservation back, and serves the next call.
 func TestUpstreamSendsRubbish(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name string
-		wire string
-	}{
+	for _, c := range []rubbish{
 		{"nothing but a newline", "\n"},
 		{"an odd status", "HTTP/1.1 999 Odd\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi"},
 		{"a status below 100", "HTTP/1.1 042 Odd\r\nContent-Length: 2\r\n\r\nhi"},
@@ -31,23 +29,47 @@ func TestUpstreamSendsRubbish(t *testing.T) {
 		{"a protocol switch", "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"},
 		{"JSON of many levels", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n" + strings.Repeat(`{"usage":[`, 100_000)},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		for _, over := range fakeopenai.Ways[:2] {
+			t.Run(c.name+", "+string(over), func(t *testing.T) {
+				t.Parallel()
+				sendsRubbish(t, over, fakeopenai.Answer{Wire: c.wire}, c.name == "JSON of many levels")
+			})
+		}
+	}
+	for name, answer := range map[string]fakeopenai.Answer{
+		"no frames":      {Wire: strings.Repeat("HTTP/1.1 200 OK\r\n\r\n", 1000)},
+		"a giant header": {Header: http.Header{"X-Giant": {strings.Repeat("g", 12<<20)}}},
+		"many headers":   {Header: http.Header{"X-Giant": strings.Split(strings.Repeat("g ", 100_000), " ")}},
+		"many 1xx":       {Hints: 5000},
+		"silence":        {Pause: fakeopenai.Forever(), PauseAt: fakeopenai.BeforeHeaders},
+	} {
+		t.Run(name+", "+string(fakeopenai.H2), func(t *testing.T) {
 			t.Parallel()
-			for _, stream := range []string{`"stream": false`, `"stream": true`} {
-				up := fakeopenai.New(t)
-				up.Next(model, fakeopenai.Answer{Wire: c.wire})
-				p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000 tokens in total"}, More: "timeouts: { headers: 2s, idle: 2s }\n"})
-				got := p.Chat(t, harness.Alice, ask(stream, `"max_tokens": 10`))
-				if got.Status == http.StatusOK && got.Err == nil && c.name != "JSON of many levels" {
-					t.Errorf("%s: a clean 200: %.100s", stream, got.Body)
-				}
-				if got.Status < 200 || got.Status >= 300 && got.Status < 400 {
-					t.Errorf("%s: status %d", stream, got.Status)
-				}
-				p.WantIdle(t)
-				p.Chat(t, harness.Alice, ask(stream, `"max_tokens": 10`)).WantOK(t)
-			}
+			sendsRubbish(t, fakeopenai.H2, answer, false)
 		})
+	}
+}
+
+// rubbish is what an upstream may write.
+type rubbish struct{ name, wire string }
+
+func sendsRubbish(t *testing.T, over fakeopenai.Over, answer fakeopenai.Answer, maySucceed bool) {
+	for _, stream := range []string{`"stream": false`, `"stream": true`} {
+		up := fakeopenai.NewOver(t, over)
+		up.Next(model, answer)
+		p := harness.Start(t, harness.Config{
+			Upstream: up.URL, UpstreamExtra: up.Trust(), Limits: []string{"1000000 tokens in total"}, More: "timeouts: { headers: 2s, idle: 2s }\n",
+		})
+		got := p.Chat(t, harness.Alice, ask(stream, `"max_tokens": 10`))
+		if got.Status == http.StatusOK && got.Err == nil && !maySucceed {
+			t.Errorf("%s: a clean 200: %.100s", stream, got.Body)
+		}
+		if got.Status < 200 || got.Status >= 300 && got.Status < 400 {
+			t.Errorf("%s: status %d", stream, got.Status)
+		}
+		p.WantIdle(t)
+		up.WantCalls(t, 1)
+		p.Chat(t, harness.Alice, ask(stream, `"max_tokens": 10`)).WantOK(t)
 	}
 }
 
@@ -57,14 +79,24 @@ func TestFlood(t *testing.T) {
 	if harness.Race { // all packages run at once, and the collector may come late
 		most = 160 << 20
 	}
-	for _, members := range []string{`"stream": true`, `"stream": true, "stream_options": {"include_usage": true}`, `"stream": false`} {
-		t.Run(members, func(t *testing.T) {
-			up := fakeopenai.New(t)
+	for _, c := range []struct {
+		members string
+		over    fakeopenai.Over
+	}{
+		{`"stream": true`, fakeopenai.Plain},
+		{`"stream": true, "stream_options": {"include_usage": true}`, fakeopenai.Plain},
+		{`"stream": false`, fakeopenai.Plain},
+		{`"stream": true`, fakeopenai.TLS},
+		{`"stream": true`, fakeopenai.H2},
+		{`"stream": false`, fakeopenai.H2},
+	} {
+		t.Run(c.members+", "+string(c.over), func(t *testing.T) {
+			up := fakeopenai.NewOver(t, c.over)
 			up.Next(model, fakeopenai.Answer{}, fakeopenai.Answer{Flood: size})
-			p := harness.StartPlain(t, harness.Config{Upstream: up.URL, Limits: []string{"100000000 tokens in total"}}.YAML())
+			p := harness.StartPlain(t, harness.Config{Upstream: up.URL, UpstreamExtra: up.Trust(), Limits: []string{"100000000 tokens in total"}}.YAML())
 			p.Chat(t, harness.Alice, ask(`"max_tokens": 10`)).WantOK(t) // loads what is loaded once
 			before := p.PeakRSS(t)
-			resp := p.Open(t.Context(), t, harness.Alice, ask(members, `"max_tokens": 10`))
+			resp := p.Open(t.Context(), t, harness.Alice, ask(c.members, `"max_tokens": 10`))
 			n, err := io.Copy(io.Discard, resp.Body)
 			if err != nil || n < size {
 				t.Errorf("%d bytes, error %v, want all %d through", n, err, size)
@@ -77,29 +109,53 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// A client that does not read holds the upstream back instead of filling memory.
+// Clients that do not read hold the upstream back instead of filling memory.
 func TestBackPressure(t *testing.T) {
-	const size = 512 << 20
-	up := fakeopenai.New(t)
-	up.Next(model, fakeopenai.Answer{}, fakeopenai.Answer{Flood: size})
-	p := harness.StartPlain(t, harness.Config{Upstream: up.URL, Limits: []string{"100000000 tokens in total"}}.YAML())
-	p.Chat(t, harness.Alice, ask(`"max_tokens": 10`)).WantOK(t) // loads what is loaded once
-	before := p.PeakRSS(t)
-	ctx, leave := context.WithCancel(t.Context())
-	resp := p.Open(ctx, t, harness.Alice, ask(`"stream": true`, `"max_tokens": 10`))
-	call := up.Last(t)
-	select {
-	case <-call.Ended():
-		t.Error("the upstream could send everything to a client that reads nothing")
-	case <-time.After(2 * time.Second):
+	const size, clients = 512 << 20, 40
+	for _, over := range fakeopenai.Ways {
+		t.Run(string(over), func(t *testing.T) {
+			up := fakeopenai.NewOver(t, over)
+			up.Next(model, fakeopenai.Answer{})
+			up.Always(model, fakeopenai.Answer{Flood: size})
+			p := harness.StartPlain(t, harness.Config{Upstream: up.URL, UpstreamExtra: up.Trust(), Limits: []string{"100000000 tokens in total"}}.YAML())
+			p.Chat(t, harness.Alice, ask(`"max_tokens": 10`)).WantOK(t) // loads what is loaded once
+			p.HTTP.Transport.(*http.Transport).DialContext = littleRoom
+			before := p.PeakRSS(t)
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			for range clients {
+				p.Open(ctx, t, harness.Alice, ask(`"stream": true`, `"max_tokens": 10`))
+			}
+			calls := up.Calls()[1:]
+			<-time.After(2 * time.Second)
+			for _, call := range calls {
+				select {
+				case <-call.Ended():
+					t.Error("the upstream could send everything to a client that reads nothing")
+				default:
+				}
+			}
+			grown := p.PeakRSS(t) - before
+			t.Logf("memory grew by %d MiB", grown>>20)
+			if grown > 128<<20 {
+				t.Error("that is too much")
+			}
+			leave()
+			for _, call := range calls {
+				<-call.Ended()
+			}
+			p.WantIdle(t)
+		})
 	}
-	if grown := p.PeakRSS(t) - before; grown > 128<<20 {
-		t.Errorf("memory grew by %d MiB", grown>>20)
+}
+
+// littleRoom dials connections for which the kernel holds little, so that many of them do not fill the machine.
+func littleRoom(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err == nil {
+		err = conn.(*net.TCPConn).SetReadBuffer(64 << 10)
 	}
-	leave()
-	resp.Body.Close()
-	<-call.Ended()
-	p.WantIdle(t)
+	return conn, err
 }
 
 // After a storm of clients that leave at every stage, nothing is left over: no reservation, no goroutine, no connection.
@@ -108,9 +164,15 @@ func TestAbortStormLeavesNothing(t *testing.T) {
 	if *long {
 		storms = 50
 	}
-	up := fakeopenai.New(t)
+	for _, over := range fakeopenai.Ways {
+		t.Run(string(over), func(t *testing.T) { abortStorm(t, over, storms) })
+	}
+}
+
+func abortStorm(t *testing.T, over fakeopenai.Over, storms int) {
+	up := fakeopenai.NewOver(t, over)
 	up.Next(model, fakeopenai.Answer{})
-	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000000 tokens in total"}})
+	p := harness.Start(t, harness.Config{Upstream: up.URL, UpstreamExtra: up.Trust(), Limits: []string{"1000000000 tokens in total"}})
 	p.Chat(t, harness.Alice, ask(`"max_tokens": 10`)).WantOK(t)
 	resting := goroutines(t, p)
 

@@ -23,7 +23,7 @@ const (
 )
 
 // connections is how many connections are served at one time by a process that may have so many files open: each may need one more,
-// to its upstream.
+// to its upstream. It is also how many there are to be to all upstreams, with those that no call uses.
 func connections(files uint64) int64 {
 	return max(fewest, (int64(min(files, 1<<40))-turnedAway-besides)/2)
 }

@@ -79,6 +79,7 @@ func (r *reloader) reload(ctx context.Context, why string) {
 		r.refuse(why, err)
 		return
 	}
+	spec.Files = r.app.spec.Files
 	policy, err := proxy.NewPolicy(spec, r.app.limiter, catalog)
 	if err != nil {
 		r.refuse(why, err)

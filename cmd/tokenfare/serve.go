@@ -15,6 +15,7 @@ import (
 	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy"
+	"github.com/tokenfare/tokenfare/proxy/upstream"
 )
 
 const serveHelp = `Run the proxy.
@@ -154,6 +155,7 @@ func prepareApp(config *Config, spec proxy.Spec, log *slog.Logger) (*app, error)
 	if err != nil {
 		return nil, fmt.Errorf("read the built-in price list: %w", err)
 	}
+	spec.Files = upstream.NewFiles(connections(openFiles()))
 	a := &app{config: config, spec: spec, catalog: catalog, log: log, registry: newRegistry()}
 	a.reloads = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "tokenfare_config_reloads_total", Help: "Times the configuration was read again, by result: ok or refused.",

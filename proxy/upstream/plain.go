@@ -20,8 +20,10 @@ type plain struct {
 	idle     idleConns
 }
 
-// most1xx is how many interim answers may come before an answer.
+// most1xx is how many interim answers are too many before an answer.
 const most1xx = 16
+
+var errInterim = errors.New("the upstream sent too many interim answers")
 
 // errStale says that a connection was closed while it was idle: the request did not go out whole, so nobody can have acted on it.
 var errStale = errors.New("the upstream closed an idle connection")
@@ -118,7 +120,7 @@ func (c *conn) receive(r *http.Request) (*http.Response, error) {
 			return resp, nil
 		}
 	}
-	return nil, errors.New("the upstream sent too many interim answers")
+	return nil, errInterim
 }
 
 // answer is the body of an answer. Its end gives the connection back; closing it before its end closes the connection, which is how an

@@ -2,9 +2,12 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptrace"
+	"net/textproto"
 	"os"
 	"sync/atomic"
 	"time"
@@ -16,6 +19,18 @@ type secure struct {
 	*http.Transport
 	patience time.Duration // for an answer's headers
 }
+
+const (
+	// streamWindow is how much of an answer over HTTP/2 is held for a client that does not read it. A stream gets no faster than that in
+	// each round trip: 6 MB/s where one takes 20 ms.
+	streamWindow = 128 << 10
+
+	// connWindow is the same for all streams of a connection together. It is not what bounds memory: the streams' windows do. What nobody
+	// reads counts here as well, so if it were less than the windows of all streams, those that nobody reads would hold up all others. How
+	// many there can be is the server's to say: a hundred or 250 with most, as many as we like with some, and all calls then share one
+	// connection. This is enough for 8,192 that nobody reads, all at one time.
+	connWindow = 8192 * streamWindow
+)
 
 // errPatience ends a call that was not answered in time. A Transport's own timeout would not do: it begins when the request is written,
 // and whoever does not read it is never asked for an answer.
@@ -41,8 +56,11 @@ func newSecure(o *Options) (secure, error) {
 		// Otherwise the transport would ask for gzip and the meter could still read it, but bytes out would no
 		// longer be bytes in.
 		DisableCompression: true,
-		// A connection over HTTP/2 that died would hold up every call on it.
-		HTTP2:           &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
+		HTTP2: &http.HTTP2Config{
+			// A connection that died would hold up every call on it.
+			SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second,
+			MaxReceiveBufferPerStream: streamWindow, MaxReceiveBufferPerConnection: connWindow,
+		},
 		WriteBufferSize: 8 << 10,
 		ReadBufferSize:  readSize,
 	}}, nil
@@ -51,12 +69,19 @@ func newSecure(o *Options) (secure, error) {
 func (s secure) roundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	var began atomic.Pointer[time.Timer] // when there was a connection, as without TLS
-	var written atomic.Bool              // the transport writes it from its own goroutine
+	var interim atomic.Int32
+	var written atomic.Bool // the transport writes it from its own goroutine
 	resp, err := s.RoundTrip(r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) {
 			if began.Load() == nil {
 				began.Store(time.AfterFunc(s.patience, func() { cancel(errPatience) }))
 			}
+		},
+		Got1xxResponse: func(int, textproto.MIMEHeader) error {
+			if interim.Add(1) >= most1xx { // a Transport bounds their bytes alone, and only where nobody looks at them
+				return errInterim
+			}
+			return nil
 		},
 		WroteRequest: func(info httptrace.WroteRequestInfo) {
 			if info.Err == nil {
@@ -78,7 +103,25 @@ func (s secure) roundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, broken(r, err, written.Load())
 	}
+	if resp.ProtoMajor == 1 && resp.ContentLength < 0 {
+		resp.Body = &openEnded{resp.Body, r.Context()}
+	}
 	return resp, nil
+}
+
+// openEnded is an answer over HTTP/1.1 whose length nobody has said. When its call is cancelled, TLS tells the server so before the
+// connection is closed, and what it then writes in between may be a proper end: that is no end.
+type openEnded struct {
+	io.ReadCloser
+	ctx context.Context
+}
+
+func (o *openEnded) Read(p []byte) (int, error) {
+	n, err := o.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) && o.ctx.Err() != nil {
+		err = context.Cause(o.ctx)
+	}
+	return n, err
 }
 
 func (s secure) closeIdle() { s.CloseIdleConnections() }

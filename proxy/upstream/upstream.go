@@ -29,6 +29,8 @@ type Options struct {
 
 	// Dial opens connections; nil means those of the system's network, within ten seconds.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	Files *Files // shared with other upstreams; nil: its connections are not bounded
 }
 
 // Upstream is one OpenAI-compatible server. It is safe for concurrent use.
@@ -93,6 +95,9 @@ func New(o Options) (*Upstream, error) {
 		}
 	}
 	u.find = newFinder(u.secrets)
+	if o.Files != nil {
+		o.Dial = o.Files.dialler(u, o.Dial)
+	}
 	if u.wire, err = newWire(&o, base); err != nil {
 		return nil, fmt.Errorf("upstream %s: %w", o.Name, err)
 	}

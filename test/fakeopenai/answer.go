@@ -22,9 +22,9 @@ type Fault uint8
 // The faults. All but the first two strike after Answer.After units have been sent.
 const (
 	NoFault            Fault = iota
-	CloseBeforeHeaders       // the request is read, then the connection closes without a status
+	CloseBeforeHeaders       // the request is read, then the connection closes without a status; over HTTP/2 the stream
 	Reset                    // a TCP reset in the middle of the body
-	Abort                    // the connection closes in the middle of the body, whose end was announced otherwise
+	Abort                    // the connection closes in the middle of the body, whose end was announced otherwise; over HTTP/2 the stream
 	EndEarly                 // the body ends as if it were complete
 )
 
@@ -59,6 +59,7 @@ type Answer struct {
 	Compress   bool // the body is gzipped when the request accepts that
 	// CompressAnyway gzips the body of a request that asked for it as it is, as some gateways do.
 	CompressAnyway bool
+	Hints          int           // interim answers, 103, before the status line
 	Think          time.Duration // before the status line
 	Pace           time.Duration // before each event of a stream
 

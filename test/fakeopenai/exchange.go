@@ -31,11 +31,14 @@ func (e *exchange) run() {
 	if a.PauseAt == BeforeHeaders && !e.pause() || !e.wait(a.Think) {
 		return
 	}
+	for range a.Hints {
+		e.w.WriteHeader(http.StatusEarlyHints)
+	}
 	switch {
 	case a.Wire != "":
-		e.hijack(false, a.Wire)
+		e.hijack(a.Wire)
 	case a.Fault == CloseBeforeHeaders:
-		e.hijack(false, "")
+		panic(http.ErrAbortHandler)
 	case a.Flood > 0:
 		e.flood()
 	case a.Body != "" || a.Status >= 400:
@@ -228,7 +231,7 @@ func (e *exchange) breakOff() bool {
 	e.flush()
 	switch e.answer.Fault {
 	case Reset:
-		e.hijack(true, "")
+		sever(e.r.Context())
 	case Abort:
 		panic(http.ErrAbortHandler)
 	case EndEarly:
@@ -238,18 +241,15 @@ func (e *exchange) breakOff() bool {
 	return true
 }
 
-// hijack takes the connection, writes to it verbatim and closes it, with a reset if so scripted.
-func (e *exchange) hijack(reset bool, wire string) {
+// hijack takes the connection, writes to it verbatim and closes it. Over HTTP/2 what is written stands among frames.
+func (e *exchange) hijack(wire string) {
+	e.call.record([]byte(wire))
 	conn, _, err := http.NewResponseController(e.w).Hijack()
 	if err != nil {
-		return
+		conn = e.r.Context().Value(connOf{}).(net.Conn) //nolint:forcetypeassert // every request has one
 	}
 	defer conn.Close()
-	e.call.record([]byte(wire))
 	io.WriteString(conn, wire)
-	if tcp, ok := conn.(*net.TCPConn); ok && reset {
-		tcp.SetLinger(0)
-	}
 }
 
 // flood sends one line that does not end for the scripted number of bytes, as fast as the client takes it.

@@ -15,7 +15,8 @@ import (
 
 // Server is a scripted upstream. All methods may be called from any goroutine.
 type Server struct {
-	URL string // base URL, ending in /v1
+	URL    string // base URL, ending in /v1
+	CAFile string // the PEM file of its certificate; "" without TLS
 
 	http    *httptest.Server
 	counter *counter
@@ -40,6 +41,12 @@ type Server struct {
 // New starts a server that stops with the test. Without a script it answers every model politely.
 func New(t testing.TB) *Server {
 	t.Helper()
+	return NewOver(t, Plain)
+}
+
+// NewOver is New of a server that is spoken to in another way.
+func NewOver(t testing.TB, over Over) *Server {
+	t.Helper()
 	s := &Server{
 		counter: newCounter(),
 		closing: make(chan struct{}),
@@ -51,8 +58,8 @@ func New(t testing.TB) *Server {
 		weigh:   func(prompt, output int64) int64 { return prompt + output },
 	}
 	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.route))
-	s.http.Config.ConnState = s.connection
-	s.http.Start()
+	s.http.Config.ConnState, s.http.Config.ConnContext = s.connection, withConn
+	s.CAFile = over.Start(t, s.http)
 	s.URL = s.http.URL + "/v1"
 	t.Cleanup(func() {
 		close(s.closing)

@@ -94,9 +94,15 @@ func (p *Program) Relaunch(t testing.TB) *Program {
 // StartWithin is Start of a program that may have so many files open.
 func StartWithin(t testing.TB, files int, c Config) *Program {
 	t.Helper()
+	return StartYAMLWithin(t, files, c.YAML())
+}
+
+// StartYAMLWithin is StartWithin with a configuration file of the test's own making.
+func StartYAMLWithin(t testing.TB, files int, yaml string) *Program {
+	t.Helper()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "config.yaml")
-	if err := os.WriteFile(config, []byte(c.YAML()), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := run(t, exec.Command("sh", "-c", `ulimit -n "$1" && shift && exec "$@"`, "sh", strconv.Itoa(files), Binary(t), "serve", "-config", config), dir, nil)

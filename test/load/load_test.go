@@ -7,11 +7,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tokenfare/tokenfare/test/fakeopenai"
 	"github.com/tokenfare/tokenfare/test/harness"
 )
 
 // TestSlowStreams holds many streams at once, each of which says a word now and then.
 func TestSlowStreams(t *testing.T) {
+	over, ok := ways[*secure]
+	if !ok {
+		t.Fatalf("-load.tls=%s: write no, h1 or h2", *secure)
+	}
 	for _, c := range []struct {
 		streams int
 		prompt  int           // bytes
@@ -32,9 +37,9 @@ func TestSlowStreams(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%d with %d kB", c.streams, c.prompt>>10), func(t *testing.T) {
 			c.streams = allow(t, c.streams)
-			up := newUpstream(t, c.pace)
+			up := newUpstream(t, c.pace, over)
 			p := harness.Start(t, harness.Config{
-				Upstream: up.url, Limits: []string{"1b tokens per minute", "$100000 each month", "20000 at once"},
+				Upstream: up.url, UpstreamExtra: fakeopenai.Trust(up.caFile), Limits: []string{"1b tokens per minute", "$100000 each month", "20000 at once"},
 				More: "groups:\n  all: { keys: [\"*\"], limits: [\"10b tokens in any minute\"] }\n",
 			})
 			before := p.RSS(t)

@@ -6,10 +6,17 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tokenfare/tokenfare/test/fakeopenai"
 	"github.com/tokenfare/tokenfare/test/harness"
 )
 
 var all = flag.Bool("load.all", false, "run every size, not the smallest alone")
+
+// ways are what -load.tls may be.
+var (
+	secure = flag.String("load.tls", "no", "how the upstream is spoken to: no, h1 or h2")
+	ways   = map[string]fakeopenai.Over{"no": fakeopenai.Plain, "h1": fakeopenai.TLS, "h2": fakeopenai.H2}
+)
 
 func TestMain(m *testing.M) {
 	flag.Parse()

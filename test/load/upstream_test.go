@@ -7,19 +7,24 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/tokenfare/tokenfare/test/fakeopenai"
 )
 
 // upstream says a word now and then on each stream, until all that are wanted are open and it is told to come to an end. It knows only the
 // requests of this package.
 type upstream struct {
-	url  string
-	pace time.Duration
-	end  chan struct{} // closed: streams end after a few more words
+	url    string
+	caFile string // of its certificate; "" without TLS
+	pace   time.Duration
+	end    chan struct{} // closed: streams end after a few more words
 
 	asked atomic.Int64
 	mu    sync.Mutex
@@ -29,13 +34,21 @@ type upstream struct {
 // mark stands before a stream's name in its request.
 const mark = `{"user":"`
 
-func newUpstream(t testing.TB, pace time.Duration) *upstream {
+func newUpstream(t testing.TB, pace time.Duration, over fakeopenai.Over) *upstream {
 	t.Helper()
+	u := &upstream{pace: pace, end: make(chan struct{}), words: map[string]int{}}
+	if over != fakeopenai.Plain {
+		server := httptest.NewUnstartedServer(http.HandlerFunc(u.handle))
+		u.caFile = over.Start(t, server)
+		u.url = server.URL + "/v1"
+		t.Cleanup(server.Close)
+		return u
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &upstream{url: "http://" + l.Addr().String() + "/v1", pace: pace, end: make(chan struct{}), words: map[string]int{}}
+	u.url = "http://" + l.Addr().String() + "/v1"
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -63,10 +76,36 @@ func (u *upstream) serve(c net.Conn) error {
 	if _, err := io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"); err != nil {
 		return err
 	}
-	say := func(text []byte) error {
+	if err := u.answer(name, func(text []byte) error {
 		_, err := fmt.Fprintf(c, "%x\r\n%s\r\n", len(text), text)
 		return err
+	}); err != nil {
+		return err
 	}
+	_, err = io.WriteString(c, "0\r\n\r\n")
+	return err
+}
+
+// handle answers one request over TLS.
+func (u *upstream) handle(w http.ResponseWriter, r *http.Request) {
+	name, err := nameIn(r.Body, int(r.ContentLength))
+	if err != nil {
+		return
+	}
+	u.asked.Add(1)
+	w.Header().Set("Content-Type", "text/event-stream")
+	if u.answer(name, func(text []byte) error {
+		if _, err := w.Write(text); err != nil {
+			return err
+		}
+		return http.NewResponseController(w).Flush()
+	}) != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// answer says all that a stream says.
+func (u *upstream) answer(name string, say func(text []byte) error) error {
 	tick := time.NewTicker(u.pace)
 	defer tick.Stop()
 	words, more := 0, 1<<30
@@ -84,11 +123,7 @@ func (u *upstream) serve(c net.Conn) error {
 	u.mu.Lock()
 	u.words[name] = words
 	u.mu.Unlock()
-	if err := say(last(name, words)); err != nil {
-		return err
-	}
-	_, err = io.WriteString(c, "0\r\n\r\n")
-	return err
+	return say(last(name, words))
 }
 
 // readRequest reads a request whole, keeps nothing of it, and returns the stream's name.
@@ -110,6 +145,11 @@ func readRequest(c net.Conn) (name string, err error) {
 			break
 		}
 	}
+	return nameIn(r, length)
+}
+
+// nameIn reads a body of so many bytes whole, keeps nothing of it, and returns the stream's name.
+func nameIn(r io.Reader, length int) (name string, err error) {
 	head := make([]byte, len(mark)+nameLength)
 	if length < len(head) {
 		return "", errors.New("not a request of this test")

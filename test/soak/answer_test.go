@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -68,14 +69,18 @@ func (a *answer) fail(status int) {
 	io.WriteString(a.w, `{"error":{"message":"Not today.","type":"server_error","param":null,"code":null}}`)
 }
 
-// hijack takes the connection, writes to it and closes it, with a reset if so wished.
+// hijack takes the connection, writes to it and closes it, with a reset if so wished. Over HTTP/2, where other calls are on it, the stream
+// is reset.
 func (a *answer) hijack(reset bool, wire string) {
 	conn, _, err := http.NewResponseController(a.w).Hijack()
 	if err != nil {
-		return
+		panic(http.ErrAbortHandler)
 	}
 	defer conn.Close()
 	io.WriteString(conn, wire)
+	if secure, ok := conn.(*tls.Conn); ok && reset {
+		conn = secure.NetConn()
+	}
 	if tcp, ok := conn.(*net.TCPConn); ok && reset {
 		tcp.SetLinger(0)
 	}
@@ -181,6 +186,12 @@ func (a *answer) breakChunks(text string) {
 	media := "application/json"
 	if a.plan.streams() {
 		media = "text/event-stream"
+	}
+	if a.r.ProtoMajor == 2 { // it has no chunks
+		a.w.Header().Set("Content-Type", media)
+		a.status(http.StatusOK)
+		io.WriteString(a.w, text)
+		http.NewResponseController(a.w).Flush()
 	}
 	a.note(a.plan.number, func(c *account) { c.status = http.StatusOK })
 	a.hijack(false, fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: %s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\nzz\r\n", media, len(text), text))

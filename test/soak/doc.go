@@ -6,6 +6,7 @@
 //	go test ./test/soak -run TestSoak -soak.for=8h -timeout 9h
 //	go test ./test/soak -run TestSoak -soak.seed=17       # the same calls again
 //	go test ./test/soak -run TestAbortStorm -soak.aborts=10000
+//	go test ./test/soak -soak.tls=h2                      # or h1, or no: the seed says it otherwise
 //
 // What a call is, what its client does and what becomes of it upstream follows from the seed and the call's number, which stands in its
 // prompt and in its label: so both ends know without a word between them, and a call that fails can be looked at by its number.

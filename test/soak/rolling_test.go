@@ -12,6 +12,7 @@ import (
 	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/cost/ledger/postgres"
 	"github.com/tokenfare/tokenfare/cost/ledger/sqlite"
+	"github.com/tokenfare/tokenfare/test/fakeopenai"
 	"github.com/tokenfare/tokenfare/test/harness"
 )
 
@@ -79,7 +80,7 @@ func rollOver(t *testing.T, urls [2]string, read func() map[int]*ledger.Exchange
 		}
 		return p
 	}
-	up := newUpstream(t, plans)
+	up := newUpstream(t, plans, fakeopenai.Plain)
 	start := func(url string) *harness.Program {
 		return harness.Start(t, harness.Config{
 			Upstream: up.http.URL + "/v1", Limits: []string{"10b tokens in total", "1000 at once", "$90000 each month"},

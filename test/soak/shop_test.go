@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tokenfare/tokenfare/proxy/limit"
+	"github.com/tokenfare/tokenfare/test/fakeopenai"
 	"github.com/tokenfare/tokenfare/test/harness"
 )
 
@@ -90,9 +91,13 @@ func (s *shop) address() string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
 // yaml is the configuration; more is a member of key steady.
 func (s *shop) yaml(more string) string {
 	quoted := func(owner string) string { return `"` + strings.Join(limitsOf[owner], `", "`) + `"` }
+	trust := ""
+	if s.up.caFile != "" {
+		trust = ", " + fakeopenai.Trust(s.up.caFile)
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "listen: %q\nadmin: { listen: \"127.0.0.1:0\" }\nupstreams:\n  up: { url: %q, key: %q, limits: [%s] }\n  gone: { url: %q, key: %q }\n",
-		s.address(), s.up.http.URL+"/v1", harness.UpstreamKey, quoted("upstream up"), s.up.gone, harness.UpstreamKey)
+	fmt.Fprintf(&b, "listen: %q\nadmin: { listen: \"127.0.0.1:0\" }\nupstreams:\n  up: { url: %q, key: %q, limits: [%s]%s }\n  gone: { url: %q, key: %q }\n",
+		s.address(), s.up.http.URL+"/v1", harness.UpstreamKey, quoted("upstream up"), trust, s.up.gone, harness.UpstreamKey)
 	b.WriteString("models:\n  \"gpt-4o-mini\": { upstream: up }\n  \"gpt-4o\": { upstream: up, default_output_tokens: 24 }\n  \"gpt-5-mini\": { upstream: up }\n" +
 		"  \"text-embedding-*\": { upstream: up }\n  \"gpt-4.1-nano\": { upstream: gone }\nkeys:\n")
 	for _, key := range keys {

@@ -19,9 +19,8 @@ const (
 // TestSoak drives the program with everything at once, and compares the books in the end: whatever happens to a call, it is charged what
 // the table of endings says, once; no budget is ever over; nothing is left behind.
 func TestSoak(t *testing.T) {
-	t.Logf("-soak.seed=%d", *seed)
 	plans := func(number int) plan { return planOf(*seed, number) }
-	up := newUpstream(t, plans)
+	up := newUpstream(t, plans, wire(t))
 	s := openShop(t, up)
 	c := newClients(s.address(), s.secrets, plans)
 	ctx, stop := context.WithTimeout(t.Context(), *lasts)

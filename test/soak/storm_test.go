@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/tokenfare/tokenfare/proxy/limit"
+	"github.com/tokenfare/tokenfare/test/fakeopenai"
 	"github.com/tokenfare/tokenfare/test/harness"
 )
 
 // TestAbortStorm aborts streams at random moments, many at once, in rounds: after each, goroutines, descriptors and reservations are what they
 // were, and memory grows no more after the first. Every call is charged, for its prompt at least.
 func TestAbortStorm(t *testing.T) {
-	t.Logf("-soak.seed=%d", *seed)
 	const rounds, atOnce = 5, 100
 	plans := func(number int) plan {
 		r := rand.New(rand.NewPCG(*seed, uint64(number)))
@@ -26,10 +26,10 @@ func TestAbortStorm(t *testing.T) {
 			after: time.Duration(r.IntN(300)) * time.Millisecond, cut: r.IntN(40),
 		}
 	}
-	up := newUpstream(t, plans)
+	up := newUpstream(t, plans, wire(t))
 	ledger := filepath.Join(t.TempDir(), "usage.db")
 	limits := []string{"10b tokens in total", "1000 at once", "$90000 each month"}
-	p := harness.Start(t, harness.Config{Upstream: up.http.URL + "/v1", Limits: limits, More: fmt.Sprintf("ledger: { url: %q }\n", "sqlite:"+ledger)})
+	p := harness.Start(t, harness.Config{Upstream: up.http.URL + "/v1", UpstreamExtra: fakeopenai.Trust(up.caFile), Limits: limits, More: fmt.Sprintf("ledger: { url: %q }\n", "sqlite:"+ledger)})
 	c := newClients(p.URL[len("http://"):], map[string]string{"alice": harness.Alice}, plans)
 	c.calls[0] = c.make(plan{key: "alice", kind: stream, way: reads, words: 40, most: 60}) // so that there is nothing new to the others
 	before := measure(t, p)

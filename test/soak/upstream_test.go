@@ -29,6 +29,7 @@ type account struct {
 // upstream carries out plans, and keeps account. It remembers numbers only, so it can be driven for a day.
 type upstream struct {
 	http    *httptest.Server
+	caFile  string // of its certificate; "" without TLS
 	gone    string // an address at which nobody listens
 	plans   func(number int) plan
 	counter *fakeopenai.Server // counts prompts
@@ -42,14 +43,15 @@ type upstream struct {
 	strays   []string       // requests that belong to no plan
 }
 
-func newUpstream(t testing.TB, plans func(number int) plan) *upstream {
+func newUpstream(t testing.TB, plans func(number int) plan, over fakeopenai.Over) *upstream {
 	t.Helper()
 	u := &upstream{
 		plans: plans, counter: fakeopenai.New(t), closing: make(chan struct{}), gate: make(chan struct{}),
 		accounts: map[int]account{}, running: map[string]int{}, most: map[string]int{},
 	}
 	u.counter.Tokens("the vocabulary is loaded before anybody waits for it")
-	u.http = httptest.NewServer(http.HandlerFunc(u.serve))
+	u.http = httptest.NewUnstartedServer(http.HandlerFunc(u.serve))
+	u.caFile = over.Start(t, u.http)
 	t.Cleanup(func() {
 		close(u.closing)
 		u.http.CloseClientConnections()
