@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy/limit"
@@ -41,8 +42,8 @@ func plainWait(values []string) bool {
 		return false
 	}
 	n, err := strconv.ParseFloat(values[0], 64) // milliseconds may have a fraction
-	if err == nil {
-		return n >= 0 && n < 1e9
+	if err == nil { // hexadecimal, with underscores: nobody else reads that
+		return n >= 0 && n < 1e9 && strings.Trim(values[0], "0123456789.eE+-") == ""
 	}
 	_, err = http.ParseTime(values[0])
 	return err == nil
