@@ -42,7 +42,8 @@ func plainWait(values []string) bool {
 		return false
 	}
 	n, err := strconv.ParseFloat(values[0], 64) // milliseconds may have a fraction
-	if err == nil { // hexadecimal, with underscores: nobody else reads that
+	if err == nil {
+		// Nobody but Go reads hexadecimal digits and underscores.
 		return n >= 0 && n < 1e9 && strings.Trim(values[0], "0123456789.eE+-") == ""
 	}
 	_, err = http.ParseTime(values[0])

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -137,7 +138,7 @@ func (f *tape) frame(number byte, row int) {
 }
 
 func (f *tape) write(at int, bytes []byte) {
-	f.content = append(f.content[:at], append(bytes[:len(bytes):len(bytes)], f.content[min(len(f.content), at+len(bytes)):]...)...)
+	f.content = slices.Concat(f.content[:at], bytes, f.content[min(len(f.content), at+len(bytes)):])
 }
 
 // judge fails the test unless what was read of a file is what frames at its beginning hold that are as they were written, and, where it is
@@ -160,7 +161,7 @@ func (f *tape) judge(t *testing.T, read File) {
 			want = &copied
 			continue
 		}
-		want.Begins = append(want.Begins[:len(want.Begins):len(want.Begins)], one.batch.Begins...)
+		want.Begins = slices.Concat(want.Begins, one.batch.Begins)
 	}
 	if diff := cmp.Diff(want, read.Batch, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("other rows were read than were written (-want +got):\n%s", diff)
