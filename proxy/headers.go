@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy/limit"
@@ -42,7 +43,8 @@ func plainWait(values []string) bool {
 	}
 	n, err := strconv.ParseFloat(values[0], 64) // milliseconds may have a fraction
 	if err == nil {
-		return n >= 0 && n < 1e9
+		// Nobody but Go reads hexadecimal digits and underscores.
+		return n >= 0 && n < 1e9 && strings.Trim(values[0], "0123456789.eE+-") == ""
 	}
 	_, err = http.ParseTime(values[0])
 	return err == nil

@@ -221,6 +221,7 @@ var (
 	rowsDesc    = prometheus.NewDesc("tokenfare_ledger_rows_total", "Rows that became durable in the ledger.", nil, nil)
 	commitsDesc = prometheus.NewDesc("tokenfare_ledger_commits_total", "Group commits of the ledger.", nil, nil)
 	failedDesc  = prometheus.NewDesc("tokenfare_ledger_failures_total", "Commits of the ledger that failed, each attempt counted.", nil, nil)
+	unkeptDesc  = prometheus.NewDesc("tokenfare_ledger_journal_failures_total", "Writes to the ledger's journal that failed: answers waited for the ledger itself.", nil, nil)
 	lostDesc    = prometheus.NewDesc("tokenfare_ledger_lost_rows_total", "Rows that were not recorded, as the ledger could not be written and memory was full.", nil, nil)
 	queuedDesc  = prometheus.NewDesc("tokenfare_ledger_queued_rows", "Rows that wait to be written to the ledger.", nil, nil)
 	failingDesc = prometheus.NewDesc("tokenfare_ledger_unavailable_seconds", "For how long the ledger could not be written; 0 while it can be.", nil, nil)
@@ -234,7 +235,7 @@ func (l *levels) Describe(out chan<- *prometheus.Desc) {
 	if l.server.options.Ledger == nil {
 		return
 	}
-	for _, d := range []*prometheus.Desc{rowsDesc, commitsDesc, failedDesc, lostDesc, queuedDesc, failingDesc} {
+	for _, d := range []*prometheus.Desc{rowsDesc, commitsDesc, failedDesc, unkeptDesc, lostDesc, queuedDesc, failingDesc} {
 		out <- d
 	}
 }
@@ -261,6 +262,7 @@ func (l *levels) collectLedger(out chan<- prometheus.Metric) {
 		{rowsDesc, prometheus.CounterValue, float64(s.Rows)},
 		{commitsDesc, prometheus.CounterValue, float64(s.Commits)},
 		{failedDesc, prometheus.CounterValue, float64(s.Failures)},
+		{unkeptDesc, prometheus.CounterValue, float64(s.Unkept)},
 		{lostDesc, prometheus.CounterValue, float64(s.Lost)},
 		{queuedDesc, prometheus.GaugeValue, float64(s.Queued)},
 		{failingDesc, prometheus.GaugeValue, s.Failing.Seconds()},

@@ -67,6 +67,9 @@ go vet ./...
 say "golangci-lint"
 go run "$golangci" run
 
+say "govulncheck"
+bash test/vulns.sh
+
 # By itself the race detector sleeps for a second before any program ends: tests, and the many that they start.
 export GORACE=atexit_sleep_ms=20
 

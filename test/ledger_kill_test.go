@@ -118,12 +118,14 @@ func TestKills(t *testing.T) {
 			p = p.Relaunch(t)
 			pause(t.Context(), time.Duration(rand.IntN(300))*time.Millisecond)
 			p.Kill(t)
+			findsNoDamage(t, p)
 			s.inspect(t, known)
 		}
 		if i%2 == 0 {
 			s.rebuilt(t)
 		}
 		p = p.Restart(t)
+		findsNoDamage(t, p)
 		s.clients.awaitCalls(t, 1)
 	}
 	s.clients.awaitCalls(t, 10)
@@ -146,6 +148,16 @@ func TestKills(t *testing.T) {
 		len(all), total.running, total.unfinished, total.missing, len(b.all), have.tokens, have.dollars, charged.tokens, charged.dollars, s.clients.statuses())
 	if s.clients.statuses()[http.StatusTooManyRequests] == 0 {
 		t.Error("no budget was ever short, so that nothing is shown of those that refill")
+	}
+}
+
+// findsNoDamage fails the test if a program says that what a kill has left is damaged.
+func findsNoDamage(t *testing.T, p *harness.Program) {
+	t.Helper()
+	for line := range strings.Lines(p.Stderr()) {
+		if strings.Contains(line, "ledger journal") && !strings.Contains(line, "ledger journal replayed") {
+			t.Errorf("after a kill the log has: %s", line)
+		}
 	}
 }
 

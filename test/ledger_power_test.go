@@ -1,13 +1,16 @@
 package test
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,7 +28,10 @@ func TestFilesAtAnyInstant(t *testing.T) {
 	for _, sync := range []string{"40ms", "1s", "always"} {
 		t.Run(sync, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "usage.db")
-			powerLosses(t, path, sync, func(map[string]got) {}, func() string { return copyFiles(t, path) })
+			said := powerLosses(t, path, sync, func(map[string]got) {}, func() string { return copyFiles(t, path) })
+			if strings.Contains(said, "level=ERROR") {
+				t.Errorf("who opens what a kill has left says: %s", said)
+			}
 		})
 	}
 }
@@ -55,7 +61,7 @@ func diskAtAnyInstant(t *testing.T, sync string) {
 	if sync != "always" {
 		onDisk = func(had map[string]got) { awaitReaders(t, path, had) }
 	}
-	powerLosses(t, path, sync, onDisk, func() string {
+	said := powerLosses(t, path, sync, onDisk, func() string {
 		n++
 		copied, at := fmt.Sprintf("%s.%d", disk, n), fmt.Sprintf("%s.%d", mounted, n)
 		if out, err := exec.Command("cp", "--sparse=always", disk, copied).CombinedOutput(); err != nil {
@@ -66,6 +72,7 @@ func diskAtAnyInstant(t *testing.T, sync string) {
 		}
 		return filepath.Join(at, "usage.db")
 	})
+	t.Logf("who opened them said: %s", said)
 }
 
 // awaitReaders returns when a reader of the ledger finds all that clients have had: then it is on the disk.
@@ -89,8 +96,8 @@ func awaitReaders(t *testing.T, path string, had map[string]got) {
 }
 
 // powerLosses serves calls with a ledger at path, and looks at the copies that a function makes of it once what clients have had is where it
-// has to be.
-func powerLosses(t *testing.T, path, sync string, ready func(had map[string]got), copied func() string) {
+// has to be. It returns what those who open them say in their log.
+func powerLosses(t *testing.T, path, sync string, ready func(had map[string]got), copied func() string) (said string) {
 	t.Helper()
 	s := openShop(t, path, fmt.Sprintf("{ url: %q, sync: %s }", "sqlite:"+path, sync))
 	p := harness.StartYAML(t, s.yaml)
@@ -113,7 +120,8 @@ func powerLosses(t *testing.T, path, sync string, ready func(had map[string]got)
 		b.knowsNobody(s.clients.list())
 		crashed += b.unfinished
 
-		whole := recovered(t, file)
+		whole, log := recovered(t, file)
+		said += log
 		whole.addsUp()
 		whole.coversAll(had, attempts)
 		if len(whole.all) != len(b.all) {
@@ -121,12 +129,14 @@ func powerLosses(t *testing.T, path, sync string, ready func(had map[string]got)
 		}
 	}
 	t.Logf("%d copies, %d calls ran in them", *copies, crashed)
+	return said
 }
 
 // recovered opens a ledger as the next process does, lets it write what it has to, and reads it.
-func recovered(t *testing.T, path string) *book {
+func recovered(t *testing.T, path string) (b *book, said string) {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), path)
+	var log bytes.Buffer
+	store, err := sqlite.OpenLogging(t.Context(), path, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +152,7 @@ func recovered(t *testing.T, path string) *book {
 	if err := store.Close(); err != nil {
 		t.Error(err)
 	}
-	return readBook(t, path)
+	return readBook(t, path), log.String()
 }
 
 // makeDisk makes a file that holds an empty file system.

@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -91,46 +90,6 @@ func TestThreatOpenFiles(t *testing.T) {
 	if strings.Contains(p.Stderr(), "cannot accept connections") {
 		t.Error("accepting failed")
 	}
-}
-
-// With as many bodies at one time as may be, a process that is to stay small does, and each caller has an answer.
-func TestThreatMemoryLimit(t *testing.T) {
-	const buffered, each = 6 << 20, 256 << 10
-	most := int64(192 << 20)
-	if harness.Race { // all packages run at once, and the collector may come late
-		most = 384 << 20
-	}
-	up := fakeopenai.New(t)
-	config := harness.Config{
-		Upstream: up.URL, Limits: []string{"1000000000 tokens in total"}, BobLimits: []string{"1000000000 tokens in total"},
-		Models: "  \"gpt-*\": { upstream: fake, context_tokens: 10000000 }\n", More: "max_body: 1MiB\nmax_buffered: 6MiB\n",
-	}
-	p := harness.StartPlain(t, config.YAML(), "GOMEMLIMIT=80MiB")
-	body := `{"model":"gpt-4o-mini","max_tokens":5,"messages":[{"role":"user","content":"` + strings.Repeat("word ", each/5) + `"}]}`
-	var served, busy atomic.Int64
-	var wait sync.WaitGroup
-	for i := range 3 * buffered / each {
-		wait.Go(func() {
-			switch got := p.Chat(t, []string{harness.Alice, harness.Bob}[i%2], body); got.Status {
-			case http.StatusOK:
-				served.Add(1)
-			case http.StatusServiceUnavailable:
-				busy.Add(1)
-				got.WantError(t, http.StatusServiceUnavailable)
-			default:
-				t.Errorf("%d %.200s", got.Status, got.Body)
-			}
-		})
-	}
-	wait.Wait()
-	if served.Load() == 0 {
-		t.Errorf("none of %d calls was served", served.Load()+busy.Load())
-	}
-	if peak := p.PeakRSS(t); peak > most {
-		t.Errorf("%d MiB were resident", peak>>20)
-	}
-	p.WantIdle(t)
-	p.Chat(t, harness.Alice, ask(`"max_tokens": 5`)).WantOK(t)
 }
 
 // Who sends a head or a body byte by byte is cut, and so is a head that is too long; who comes meanwhile does not notice.

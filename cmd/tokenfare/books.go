@@ -25,7 +25,7 @@ func openBooks(ctx context.Context, c LedgerConfig, log *slog.Logger) (*books, e
 		return nil, nil //nolint:nilnil // nothing is recorded
 	}
 	opened := time.Now()
-	store, err := openLedger(ctx, c.URL)
+	store, err := openLedger(ctx, c.URL, log)
 	if err != nil {
 		return nil, err
 	}

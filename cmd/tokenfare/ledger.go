@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -135,10 +136,10 @@ func (c LedgerConfig) rollIdle() time.Duration {
 	return 0
 }
 
-// openLedger opens a ledger to write.
-func openLedger(ctx context.Context, url string) (ledger.Store, error) {
+// openLedger opens a ledger to write, and says in the log what a process that died has left beside it.
+func openLedger(ctx context.Context, url string, log *slog.Logger) (ledger.Store, error) {
 	if path, is := strings.CutPrefix(url, "sqlite:"); is {
-		return sqlite.Open(ctx, path)
+		return sqlite.OpenLogging(ctx, path, log)
 	}
 	if isPostgres(url) {
 		return postgres.Open(ctx, url)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -42,6 +43,10 @@ func (v *verified) printWhat(b *strings.Builder) {
 	}
 	if len(v.Unknown) > 0 {
 		rows = append(rows, [2]string{"unknown", "charges in " + strings.Join(v.Unknown, ", ") + " were not compared with their calls: a newer version has made them"})
+	}
+	if len(v.damaged) > 0 {
+		rows = append(rows, [2]string{"damaged", fmt.Sprintf("%s beside the ledger, %s the newest: calls of the moments before may be missing, which no row can show",
+			pluralOf(int64(len(v.damaged)), "damaged journal"), printable(filepath.Base(v.damaged[len(v.damaged)-1])))})
 	}
 	write(b, rows)
 }

@@ -6,9 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/cost/ledger/sqlite"
 )
 
 const ledgerVerifyHelp = `Prove the books: read every row, and say whether all that rests on them is right. Nothing is changed, and a proxy may run
@@ -106,10 +108,11 @@ type verification struct {
 // verified is what was found.
 type verified struct {
 	*ledger.Report
-	ledger string
-	at     time.Time
-	zone   *time.Location
-	live   liveReport
+	ledger  string
+	at      time.Time
+	zone    *time.Location
+	live    liveReport
+	damaged []string // files of journals that were kept: what they are missing no row can tell
 }
 
 func (v *verified) balances() bool { return v.Balances() && !v.live.differs() }
@@ -127,6 +130,11 @@ func (v *verification) run(ctx context.Context) (*verified, error) {
 	out := &verified{ledger: ledgerName(address), at: time.Now(), zone: v.zone}
 	if out.Report, err = v.books(ctx, store); err != nil {
 		return nil, err
+	}
+	if path, is := strings.CutPrefix(address, "sqlite:"); is {
+		if out.damaged, err = sqlite.Damaged(path); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case v.config == nil:

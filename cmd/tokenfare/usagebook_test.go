@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,7 +93,7 @@ func (u *usageBook) keep() *usageBook { return u.keepAt("sqlite:" + filepath.Joi
 // keepAt writes another.
 func (u *usageBook) keepAt(url string) *usageBook {
 	u.t.Helper()
-	store, err := openLedger(u.t.Context(), url)
+	store, err := openLedger(u.t.Context(), url, slog.New(slog.DiscardHandler))
 	if err != nil {
 		u.t.Fatal(err)
 	}

@@ -32,6 +32,7 @@ func (w *Writer) recovered() {
 // counters are the writer's own figures.
 type counters struct {
 	commits, rows, failures, lost atomic.Int64
+	unkept                        atomic.Int64 // writes to the journal that failed
 	stuck                         atomic.Int64 // rows of the group whose commit has failed and is tried again
 }
 
@@ -40,6 +41,7 @@ type Stats struct {
 	Commits  int64         // groups that became durable
 	Rows     int64         // rows in them
 	Failures int64         // commits that failed, each attempt counted
+	Unkept   int64         // writes to the journal that failed: answers waited for the store instead
 	Lost     int64         // rows that were not recorded, as memory was full
 	Queued   int           // rows that wait for the next commit, or for one that has failed to succeed
 	Failing  time.Duration // for how long the ledger could not be written; 0: it can be
@@ -52,6 +54,7 @@ func (w *Writer) Stats() Stats {
 	w.mu.Unlock()
 	s := Stats{
 		Commits: w.stats.commits.Load(), Rows: w.stats.rows.Load(), Failures: w.stats.failures.Load(), Lost: w.stats.lost.Load(),
+		Unkept: w.stats.unkept.Load(),
 		Queued: queued + int(w.stats.stuck.Load()),
 	}
 	if f := w.failing.Load(); f != nil {

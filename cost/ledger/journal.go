@@ -88,6 +88,7 @@ func (w *Writer) note(g *group) bool {
 	}
 	if err := w.options.Journal.Keep(rows); err != nil {
 		g.unkept = true
+		w.stats.unkept.Add(1)
 		if !w.unkept {
 			w.unkept = true
 			w.options.Log.Error("ledger journal", "error", err, "then", "answers wait for the ledger itself, as with sync: always, until it can be written")

@@ -179,11 +179,18 @@ func TestAJournalThatFails(t *testing.T) {
 			}
 			w.End(ended(b, 4))
 		}
+		if n := w.Stats().Unkept; n != int64(p.calls) || n < 3 {
+			t.Errorf("%d writes to the journal are said to have failed, and %d did", n, p.calls)
+		}
 		p.mu.Lock()
 		p.fails = nil
 		p.mu.Unlock()
+		failed := w.Stats().Unkept
 		b := begun(w, "key", 5)
 		durable(t, w.Begin(b))
+		if n := w.Stats().Unkept - failed; n != 0 {
+			t.Errorf("%d more are said to have failed", n)
+		}
 		if m.has(b.Exchange) || p.times(b.Exchange) != 1 {
 			t.Error("the journal is not used again")
 		}

@@ -3,6 +3,7 @@
 // In the end three accounts of every call are compared: the upstream's, the ledger's and that of the budgets.
 //
 //	go test ./test/soak                                   # some seconds
+//	TOKENFARE_TEST=all go test ./test/soak                # a minute, as test/all.sh does
 //	go test ./test/soak -run TestSoak -soak.for=8h -timeout 9h
 //	go test ./test/soak -run TestSoak -soak.seed=17       # the same calls again
 //	go test ./test/soak -run TestAbortStorm -soak.aborts=10000

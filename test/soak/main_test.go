@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	lasts  = flag.Duration("soak.for", usually(5*time.Second, 20*time.Second), "how long TestSoak drives the program")
+	lasts  = flag.Duration("soak.for", usually(5*time.Second, time.Minute), "how long TestSoak drives the program")
 	seed   = flag.Uint64("soak.seed", rand.Uint64N(1_000_000), "what the calls of TestSoak and TestAbortStorm follow from")
 	aborts = flag.Int("soak.aborts", 1000, "how many streams TestAbortStorm aborts")
 	secure = flag.String("soak.tls", "", "how the upstream of TestSoak and TestAbortStorm is spoken to: no, h1 or h2; the seed says it otherwise")

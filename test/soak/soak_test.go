@@ -23,7 +23,7 @@ func TestSoak(t *testing.T) {
 	up := newUpstream(t, plans, wire(t))
 	s := openShop(t, up)
 	c := newClients(s.address(), s.secrets, plans)
-	ctx, stop := context.WithTimeout(t.Context(), *lasts)
+	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	driven := make(chan struct{})
 	go func() {
@@ -31,7 +31,8 @@ func TestSoak(t *testing.T) {
 		c.rest = *lasts * workers / calls
 		c.run(ctx, workers)
 	}()
-	trouble(ctx, t, s, c)
+	trouble(t, s, c)
+	stop()
 	<-driven
 	c.http.CloseIdleConnections()
 
@@ -74,12 +75,22 @@ func TestSoak(t *testing.T) {
 	t.Logf("%d drains cut calls, the disk stalled %d times; a program begins with %s, and the last one ended with %s", s.drains, s.stalls, s.base, end)
 }
 
-// trouble reconfigures, restarts and kills the program until ctx ends.
-func trouble(ctx context.Context, t *testing.T, s *shop, c *clients) {
+// trouble reconfigures, restarts and kills the program as long as the test lasts, and in turns: in a minute at least twice each, however slow
+// the machine.
+func trouble(t *testing.T, s *shop, c *clients) {
 	r := rand.New(rand.NewPCG(*seed, 0))
-	for i := 0; ; i++ {
-		pause(ctx, min(*lasts/12, time.Minute)+time.Duration(r.IntN(500))*time.Millisecond)
-		if ctx.Err() != nil {
+	least := 0
+	if *lasts >= time.Minute {
+		least = 8 // two rounds
+	}
+	between := min(*lasts/20, time.Minute)
+	for i, end := 0, time.Now().Add(*lasts); ; i++ {
+		rest := between + time.Duration(r.IntN(500))*time.Millisecond
+		if i >= least {
+			rest = min(rest, time.Until(end))
+		}
+		pause(t.Context(), rest)
+		if i >= least && !time.Now().Before(end) {
 			return
 		}
 		switch i % 4 {
@@ -91,6 +102,6 @@ func trouble(ctx context.Context, t *testing.T, s *shop, c *clients) {
 			s.restart(t, c, true)
 		}
 		before := c.made()
-		harness.Eventually(t, "calls go on", func() bool { return c.made() > before+workers || ctx.Err() != nil })
+		harness.Eventually(t, "calls go on", func() bool { return c.made() > before+workers })
 	}
 }

@@ -33,3 +33,9 @@ func Reformat(path string, to uint16) error {
 	put.PutUint32(frame, crc32.Checksum(frame[4:frameHead+put.Uint32(frame[4:])], castagnoli))
 	return os.WriteFile(path, frame, 0o600)
 }
+
+// FrameSize is what the frame takes that a file begins with.
+func FrameSize(content []byte) int {
+	h, _ := headOf(content)
+	return int(h.size)
+}

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
 )
@@ -145,90 +143,6 @@ func Remove(path string) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// Read reads the batches that the journal at path has of the ledger with an identity, in the order of their numbers. Of each there are
-// the rows that were kept; which of them are in the ledger already, it does not say. Rows that are whole, and that this program cannot read,
-// are an error: they are not to be forgotten.
-func Read(path string, identity int64) ([]*ledger.Batch, error) {
-	var list []*ledger.Batch
-	for _, name := range Names(path) {
-		content, err := os.ReadFile(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the journal of the ledger: %w", err)
-		}
-		b, err := decode(content, uint64(identity))
-		if err != nil {
-			return nil, fmt.Errorf("read the journal of the ledger, %s: %w", name, err)
-		}
-		if b != nil {
-			list = append(list, b)
-		}
-	}
-	slices.SortFunc(list, func(a, b *ledger.Batch) int { return int(min(max(a.Number-b.Number, -1), 1)) })
-	return list, nil
-}
-
-// errForeign says that rows are not those that this program writes.
-var errForeign = errors.New("another version of this program wrote it, and was killed; start that version once more and stop it in order, " +
-	"or remove the file, and the calls of its last moments are charged to nobody")
-
-// decode reads the frames of one file, as far as they are of one batch; nil if there is none.
-func decode(content []byte, identity uint64) (b *ledger.Batch, err error) {
-	for {
-		more, rest, err := next(content, identity)
-		switch {
-		case errors.Is(err, errForeign):
-			return nil, err
-		case err != nil || b != nil && (more.Number != b.Number || more.Slot != b.Slot):
-			return b, nil // what is behind is torn, or left of an earlier batch
-		}
-		content = rest
-		if b == nil {
-			b = more
-			continue
-		}
-		b.Prices = append(b.Prices, more.Prices...)
-		b.Begins = append(b.Begins, more.Begins...)
-		b.Draws = append(b.Draws, more.Draws...)
-		b.Ends = append(b.Ends, more.Ends...)
-		b.Corrections = append(b.Corrections, more.Corrections...)
-		b.Notices = append(b.Notices, more.Notices...)
-		b.Owned = append(b.Owned, more.Owned...)
-		b.Grown = append(b.Grown, more.Grown...)
-	}
-}
-
-// next reads one frame.
-func next(content []byte, identity uint64) (b *ledger.Batch, rest []byte, err error) {
-	get := binary.LittleEndian
-	if len(content) < frameHead {
-		return nil, nil, io.EOF
-	}
-	size := int64(get.Uint32(content[4:]))
-	if size > int64(len(content)-frameHead) {
-		return nil, nil, io.ErrUnexpectedEOF
-	}
-	frame, rest := content[:frameHead+size], content[frameHead+size:]
-	if crc32.Checksum(frame[4:], castagnoli) != get.Uint32(frame) || get.Uint64(frame[8:]) != identity {
-		return nil, nil, errors.New("no frame of this ledger's")
-	}
-	if is := get.Uint16(frame[26:]); is != format {
-		return nil, nil, fmt.Errorf("its format is %d, and the one known here is %d: %w", is, format, errForeign)
-	}
-	b = &ledger.Batch{Number: int64(get.Uint64(frame[16:])), Slot: int(get.Uint16(frame[24:]))}
-	c := codec{reading: true, frame: frame[frameHead:]}
-	batch(&c, b)
-	if c.err == nil && len(c.frame) > 0 {
-		c.err = errors.New("there is more in a frame than its rows")
-	}
-	if c.err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", c.err, errForeign)
-	}
-	return b, rest, nil
 }
 
 var _ ledger.Journal = (*Journal)(nil)

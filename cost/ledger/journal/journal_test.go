@@ -71,9 +71,15 @@ func full(number int64) *ledger.Batch {
 
 func read(t *testing.T, path string, want ...*ledger.Batch) {
 	t.Helper()
-	got, err := journal.Read(path, identity)
+	files, err := journal.Read(path, identity)
 	if err != nil {
 		t.Fatal(err)
+	}
+	var got []*ledger.Batch
+	for _, f := range files {
+		if f.Batch != nil {
+			got = append(got, f.Batch)
+		}
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the journal holds other rows than were kept (-want +got):\n%s", diff)

@@ -18,28 +18,13 @@ func Journal(ctx context.Context, store *sqlstore.Store, path string) (ledger.Jo
 	return journal.New(follow(path), id), nil
 }
 
-// replay commits what the journal beside the ledger has and the ledger has not, for its writer died, and removes it.
-func replay(ctx context.Context, store *sqlstore.Store, path string) error {
-	id, err := store.Identity(ctx)
-	if err != nil {
-		return err
-	}
-	batches, err := journal.Read(path, id)
-	if err != nil {
-		return err
-	}
-	for _, b := range batches {
-		// One that does not follow is in the ledger already; or the ledger is a copy from before the batches between.
-		if _, err := store.Replay(ctx, b); err != nil {
-			return err
-		}
-	}
-	return journal.Remove(path)
-}
+// Damaged are the files of damaged journals that were kept of the ledger at path, the oldest first.
+func Damaged(path string) ([]string, error) { return journal.Aside(follow(path)) }
 
 // settle replays a journal whose writer is dead, so that who reads the ledger sees it. If that cannot be, since the writer lives, the disk is
-// full, or this process may not write, the ledger is read as it is: the next who opens it to write replays the journal. It waits for nobody, for
-// a writer that lives has a journal all the time; and it brings no ledger up to date.
+// full, or this process may not write, the ledger is read as it is: the next who opens it to write replays the journal. So it is where the journal
+// is damaged, which is for somebody with a log to say. It waits for nobody, for a writer that lives has a journal all the time; and it brings no
+// ledger up to date.
 func settle(ctx context.Context, path string) {
 	for _, name := range journal.Names(path) {
 		if _, err := os.Stat(name); err != nil {
@@ -53,7 +38,7 @@ func settle(ctx context.Context, path string) {
 			_ = held.release()
 			return // who reads it hears why
 		}
-		if store, err := openHeld(ctx, path, held); err == nil {
+		if store, err := openHeld(ctx, path, held, nil); err == nil {
 			_ = store.Close() //nolint:contextcheck // all is written
 		}
 		return

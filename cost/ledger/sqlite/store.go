@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -28,24 +29,30 @@ const application = 0x746b6661
 // store is closed, no other process can open it so: the error matches [ledger.ErrLocked]. A file that is there and is no
 // ledger is left alone: the error matches [ledger.ErrCorrupt].
 func Open(ctx context.Context, path string) (*sqlstore.Store, error) {
+	return OpenLogging(ctx, path, slog.New(slog.DiscardHandler))
+}
+
+// OpenLogging is Open, and says in a log what was found in the journal of a process that has died.
+func OpenLogging(ctx context.Context, path string, log *slog.Logger) (*sqlstore.Store, error) {
 	path = follow(path)
 	held, err := lock(ctx, path, lockTime)
 	if err != nil {
 		return nil, err
 	}
-	return openHeld(ctx, path, held)
+	return openHeld(ctx, path, held, log)
 }
 
-// openHeld opens a ledger of which this process has the lock, and gives that back if it cannot.
-func openHeld(ctx context.Context, path string, held *fileLock) (*sqlstore.Store, error) {
-	store, err := open(ctx, path, held)
+// openHeld opens a ledger of which this process has the lock, and gives that back if it cannot. Without a log it does not where the journal
+// is damaged.
+func openHeld(ctx context.Context, path string, held *fileLock, log *slog.Logger) (*sqlstore.Store, error) {
+	store, err := open(ctx, path, held, log)
 	if err != nil {
 		return nil, errors.Join(err, held.release())
 	}
 	return store, nil
 }
 
-func open(ctx context.Context, path string, held *fileLock) (*sqlstore.Store, error) {
+func open(ctx context.Context, path string, held *fileLock, log *slog.Logger) (*sqlstore.Store, error) {
 	if err := ensure(ctx, path); err != nil {
 		return nil, err
 	}
@@ -70,7 +77,7 @@ func open(ctx context.Context, path string, held *fileLock) (*sqlstore.Store, er
 		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), write.Close(), read.Close())
 	}
 	store := sqlstore.New(dialect{path, held, file}, write, read)
-	if err := replay(ctx, store, path); err != nil {
+	if err := replay(ctx, store, path, log); err != nil {
 		return nil, errors.Join(fmt.Errorf("open ledger %s: %w", path, err), write.Close(), read.Close())
 	}
 	return store, nil

@@ -17,11 +17,11 @@ func (s *Store) Identity(ctx context.Context) (id int64, err error) {
 }
 
 // Replay writes a batch of a writer that died before it had committed it, as far as it is known, and reports whether it did: one that is in the
-// ledger already, or does not follow the last one of its slot, changes nothing. It is for stores whose writer is the only one, and comes
-// before Resume.
-func (s *Store) Replay(ctx context.Context, b *ledger.Batch) (done bool, err error) {
+// ledger already, or does not follow the last one of its slot, changes nothing. Which that was, it says, too; 0: there was none. It is for stores
+// whose writer is the only one, and comes before Resume.
+func (s *Store) Replay(ctx context.Context, b *ledger.Batch) (last int64, done bool, err error) {
 	err = s.transact(ctx, "replay the journal of the ledger", func(t *tx) error {
-		var last, oldest, seen int64
+		var oldest, seen int64
 		err := t.queryRow(ctx, `SELECT COALESCE(MAX(batch), 0), COALESCE(MAX(oldest), 0), COALESCE(MAX(seen), 0) FROM writers WHERE slot = ?`, b.Slot).
 			Scan(&last, &oldest, &seen)
 		if err != nil {
@@ -52,7 +52,7 @@ func (s *Store) Replay(ctx context.Context, b *ledger.Batch) (done bool, err err
 		}
 		return t.write(ctx, whole)
 	})
-	return done && err == nil, err
+	return last, done && err == nil, err
 }
 
 // withoutStrays is a batch without the draws and ends of exchanges that never began: a power loss may have taken their begin rows, which were
