@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -54,6 +55,10 @@ func (r *reloader) run(ctx context.Context) {
 }
 
 func (r *reloader) reload(ctx context.Context, why string) {
+	if isPipe(r.path) {
+		r.refuse(why, errors.New("it is a pipe, and what was read from it cannot be read again; write the configuration to a file"))
+		return
+	}
 	// Looked at before it is read: a change that comes in between is seen by the next look. What a refused file names is
 	// watched, too, for it may be mended there.
 	r.watched = append(r.watched, watchedBy(r.path)...)
@@ -128,6 +133,12 @@ func restartNeeded(old, fresh *Config) []string {
 	return names
 }
 
+// isPipe reports whether there is a pipe: opening it waits for somebody to write to it, for ever perhaps.
+func isPipe(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode()&os.ModeNamedPipe != 0
+}
+
 // contentOf digests every file that the paths and globs name.
 func contentOf(patterns []string) [sha256.Size]byte {
 	h := sha256.New()
@@ -139,7 +150,11 @@ func contentOf(patterns []string) [sha256.Size]byte {
 		slices.Sort(files)
 		for _, file := range files {
 			h.Write([]byte(file + "\x00"))
-			content, err := os.ReadFile(file)
+			var content []byte
+			err := errors.ErrUnsupported
+			if !isPipe(file) {
+				content, err = os.ReadFile(file)
+			}
 			if err != nil {
 				io.WriteString(h, "unreadable") //nolint:errcheck // a hash takes everything
 			}
