@@ -52,7 +52,7 @@ const (
 )
 
 // Answer is an upstream's body on its way to the caller: an io.ReadCloser that notices what goes by. Bytes are passed on
-// unchanged and as soon as they are there; a stream from which events are withheld, or that is paid for as it passes, is
+// unchanged and as soon as they are there; a stream from which something is taken out, or that is paid for as it passes, is
 // passed on event by event, comments at once. Neither long lines nor long answers make it hold more than some
 // 1.3 MiB.
 //
