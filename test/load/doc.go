@@ -4,6 +4,7 @@
 //	go test ./test/load                        # a thousand streams with prompts of 1 kB
 //	go test ./test/load -load.all -timeout 30m # prompts of 1 MB, and ten thousand streams, too: all in the figures of a release
 //	go test ./test/load -load.tls=h2           # or h1: the upstream is spoken to over TLS
+//	go test ./test/load -load.all -load.opening=1000 -v # all of them ask at the same instant
 //
 // Clients and the upstream live in the test's process, with as little for each stream as they can do with, so that what is measured is
 // the program. Ten thousand streams need twenty thousand descriptors there and in the program: the test raises its limit, and where it

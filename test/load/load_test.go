@@ -32,6 +32,9 @@ func TestSlowStreams(t *testing.T) {
 		if !c.always && !*all {
 			continue
 		}
+		if *opening > 0 {
+			c.opening, c.most = *opening, 1<<40 // it is for looking
+		}
 		if harness.Race { // it takes ten times as much memory, and as long
 			c.streams, c.most = c.streams/10, 1<<40
 		}

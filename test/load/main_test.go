@@ -10,7 +10,10 @@ import (
 	"github.com/tokenfare/tokenfare/test/harness"
 )
 
-var all = flag.Bool("load.all", false, "run every size, not the smallest alone")
+var (
+	all     = flag.Bool("load.all", false, "run every size, not the smallest alone")
+	opening = flag.Int("load.opening", 0, "open so many streams at the same time, and do not judge what that takes; 0: as many as each size says")
+)
 
 // ways are what -load.tls may be.
 var (
