@@ -8,8 +8,11 @@ import (
 // Connection is what a call comes in on, if it can tell that its client has hung up where net/http cannot: the server reads one byte
 // behind a request to notice that, and no further, should there be one. It must be safe for concurrent use.
 type Connection interface {
-	// During has left called, from some other goroutine, if the client hangs up before Over. It replaces what was to be called before.
+	// During has left called, from some other goroutine, if the client hangs up before Over, and at once if it has. It replaces what was to
+	// be called before.
 	During(left context.CancelCauseFunc)
+	// Left reports whether the client has hung up since the first During.
+	Left() bool
 	// Over forgets what was to be called. It may be called by then.
 	Over()
 }

@@ -99,7 +99,7 @@ func (x *exchange) tellOf(f *failure) (*http.Response, error) {
 // askAnother begins an attempt with the next upstream that has room, if there is one. The attempt before has ended.
 func (x *exchange) askAnother(r *http.Request) bool {
 	x.cancel(nil)
-	if x.request == nil || len(x.routes) == 0 || x.attempts >= mostAttempts || r.Context().Err() != nil {
+	if x.request == nil || len(x.routes) == 0 || x.attempts >= mostAttempts || r.Context().Err() != nil || x.from != nil && x.from.Left() {
 		return false
 	}
 	from := x.route.upstream.Name

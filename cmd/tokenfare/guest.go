@@ -24,6 +24,7 @@ type guest struct {
 
 	mu    sync.Mutex
 	left  context.CancelCauseFunc // guarded by mu; nil: no call wants to know
+	gone  bool                    // guarded by mu; the client has hung up
 	timer *time.Timer             // guarded by mu; nil: nothing came behind a request so far
 }
 
@@ -44,11 +45,23 @@ func (g *guest) Read(p []byte) (int, error) {
 func (g *guest) During(left context.CancelCauseFunc) {
 	g.mu.Lock()
 	g.left = left
+	gone := g.gone
 	g.mu.Unlock()
+	if gone {
+		left(context.Canceled)
+		return
+	}
 	g.busy.Store(true)
 	if !g.reading.Load() { // it came before this, or the server has not yet begun to read
 		g.watch()
 	}
+}
+
+// Left reports whether the client has hung up.
+func (g *guest) Left() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.gone
 }
 
 // Over ends what During has begun.
@@ -82,6 +95,7 @@ func (g *guest) look() {
 	switch {
 	case g.left == nil || g.reading.Load():
 	case hungUp(g.Conn):
+		g.gone = true
 		g.left(context.Canceled)
 	default:
 		g.timer.Reset(lookEvery)

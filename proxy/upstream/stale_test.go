@@ -101,8 +101,9 @@ func TestALongRequestThatEndsConnections(t *testing.T) {
 // A request that is long and yet fits the buffers between here and there: the connection is reset although all of it has left, or while
 // it leaves. Whether it is short is what decides: a short one is not too long for anybody.
 func TestARequestThatIsNotRead(t *testing.T) {
-	up := overTCP(t, func(_ net.Conn, requests *bufio.Reader) {
-		_, _ = requests.ReadByte() // and closes
+	up := overTCP(t, func(conn net.Conn, requests *bufio.Reader) {
+		_, _ = requests.ReadByte()
+		_ = conn.(*net.TCPConn).SetLinger(0) // and closes, as it does with more to read: if nothing has come yet, that looks like an end
 	})
 	l := &line{Upstream: up}
 	for size, unread := range map[int]bool{100: false, 64 << 10: true} {
