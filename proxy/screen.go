@@ -34,6 +34,7 @@ type screened struct {
 type plainAnswer interface {
 	io.ReadCloser
 	Failed() bool
+	MayFail() bool
 	Complete() bool
 }
 
@@ -54,7 +55,7 @@ func (s *screened) Read(p []byte) (int, error) {
 			text = bytes.TrimLeft(text, " \t\r\n")
 		}
 		s.size += len(text)
-		if len(s.held) == 0 && !s.Failed() && (over || s.size > mostHeld) {
+		if len(s.held) == 0 && !s.Failed() && (over || s.size > mostHeld || !s.MayFail()) {
 			return n, err
 		}
 		s.held = append(s.held, text...)
@@ -75,8 +76,11 @@ func (s *screened) Read(p []byte) (int, error) {
 func (s *screened) release(over bool, err error) {
 	s.err = err
 	most := mostHeld
-	if s.Failed() {
+	switch {
+	case s.Failed():
 		most = mostFailed
+	case !s.MayFail():
+		most = 0
 	}
 	if !over && len(s.held) <= most {
 		return

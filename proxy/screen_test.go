@@ -53,7 +53,12 @@ func TestScreenPassesWhatIsNoError(t *testing.T) {
 		"in one piece":     {[]string{`{"a":"` + screenedKey + `"}`}, []string{`{"a":"` + screenedKey + `"}`}},
 		"long":             {[]string{`{"a":"`, long, "y", `z","`, `b":1}`}, []string{`{"a":"` + long, "y", `z","`, `b":1}`}},
 		"an error at last": {[]string{`{"a":"` + long + "y", `",`, `"error`, `":`, `"` + screenedKey, `"`, `}`}, []string{`{"a":"` + long + "y", `",`, `"error`, `":`, `"[key]"}`}},
-		"not JSON":         {[]string{"<html>", screenedKey}, []string{"<html>" + screenedKey}},
+		"not JSON":         {[]string{"<html>", screenedKey}, []string{"<html>", screenedKey}},
+		"events":           {[]string{"data: {\"a\":1}\n\n", "data: {}\n\n", "data: [DO", "NE]\n\n"}, []string{"data: {\"a\":1}\n\n", "data: {}\n\n", "data: [DO", "NE]\n\n"}},
+		"comments":         {[]string{": ping\n\n", "data: {}\n\n"}, []string{": ping\n\n", "data: {}\n\n"}},
+		"lines of JSON":    {[]string{"{\"a\":1}\n", "{\"a\":2}\n", "{\"a\":3}\n"}, []string{"{\"a\":1}\n", "{\"a\":2}\n", "{\"a\":3}\n"}},
+		"an array":         {[]string{`[{"a":`, `1}`, `]`}, []string{`[{"a":`, `1}`, `]`}},
+		"broken JSON":      {[]string{`{"a":`, `}`, `{"a"`, `:1`}, []string{`{"a":}`, `{"a"`, `:1`}},
 		"nothing":          {nil, nil},
 	} {
 		s, _ := screenOf(t, &pieceReader{c.pieces})

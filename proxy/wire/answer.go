@@ -65,7 +65,8 @@ type Answer struct {
 	cover     Cover               // nil: nothing is paid for
 	raw, said bool                // the body is neither JSON nor events; and it is what the model said
 	last      bool                // an event said that it is the last
-	closing   bool                // an event said what comes at the end of a stream: why a choice has ended, its usage alone, an error
+	closing   bool                // an event said what comes at the end of a stream: why a choice has ended, or its usage
+	ends      bool                // nothing is to follow the last event, as far as it says
 	failed    bool                // an error that is not null was seen at the top of what is no stream
 	text      textSink
 	scan      scanner
@@ -140,21 +141,26 @@ func (a *Answer) Complete() bool {
 	}
 }
 
-// Torn reports whether the body is a stream that ended without anything that streams of its endpoint end with: in the middle of what the
-// model had to say, though as HTTP it may have ended in order. A caller who is not told takes it for all there is. It is for when reading
-// has ended.
+// Torn reports whether the body is a stream that ended in the middle of what the model had to say, though as HTTP it may have ended in
+// order: its last event is one that others follow, or is not whole, and no choice has said why it ended. A caller who is not told takes it
+// for all there is. It is for when reading has ended.
 func (a *Answer) Torn() bool {
 	if !a.stream || a.Complete() {
 		return false
 	}
-	a.endEvent() // its empty line may be missing
+	whole := !a.sse.inEvent || a.scan.valid() // its empty line may be missing
+	a.endEvent()
 	switch a.seen.endpoint {
 	case Chat, Completions, Responses:
-		return !a.closing && !a.last
+		return !a.closing && !a.last && !(whole && a.ends)
 	default:
 		return false
 	}
 }
+
+// MayFail reports whether an answer that is one JSON value may carry an error in what is still to come of it: not, if it is no object, or no
+// JSON at all.
+func (a *Answer) MayFail() bool { return a.scan.mayFail() }
 
 // Failed reports whether an answer that is one JSON value carries an error, as far as it was read: a member error at its top that is not
 // null. Of other answers nobody knows.
@@ -208,7 +214,8 @@ func (a *Answer) endEvent() {
 		a.usage.merge(a.scan.usageSeen)
 		a.tier = max(a.tier, a.scan.tier)
 		a.last = a.last || a.scan.last
-		a.closing = a.closing || a.scan.reason || a.scan.failed || a.scan.onlyUsage()
+		a.closing = a.closing || a.scan.reason || a.scan.usageObject
+		a.ends = a.scan.failed || !a.scan.goesOn && !a.scan.choicesItems
 	}
 	a.text.endEvent()
 	a.sse.reset()

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/tokenfare/tokenfare/cost"
@@ -87,6 +88,11 @@ func (is *reading) sorted(u cost.Usage) cost.Usage {
 // ends reports whether an event of that type is the last one.
 func (is *reading) ends(kind []byte) bool {
 	return slices.Contains(is.last, string(kind))
+}
+
+// goesOn reports whether others follow an event of that type. Of types that nobody knows that is not said.
+func (is *reading) goesOn(kind []byte) bool {
+	return bytes.HasPrefix(kind, []byte("response.")) && !is.ends(kind) && string(kind) != "response.cancelled"
 }
 
 // member is what a member of the top level means, or of the object that holds the answer, of which base is 1.

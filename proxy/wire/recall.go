@@ -52,6 +52,7 @@ func (a *Answer) again(b []byte) int {
 		return 0
 	}
 	a.text.add(a.known.text)
+	a.ends = false
 	if a.cover != nil {
 		a.unpaid = a.unpaid || a.text.fresh
 		a.seen.keepHead(b[:n], &a.scan)
@@ -67,7 +68,7 @@ func (a *Answer) learn(b []byte) {
 	if a.sse.from < 0 || a.sse.lines != 1 || len(b) > maxRecalled || !a.text.fresh || !a.scan.onlyText() {
 		return
 	}
-	if a.redact != nil && bytes.Contains(b[:a.sse.from], []byte("error")) { // it may be the event's name: one that is like it is looked at, too
+	if a.redact != nil && (bytes.Contains(b, []byte("error")) || bytes.Contains(b, []byte("Error"))) { // what is like it is looked at, too
 		return
 	}
 	if a.cover != nil && (!a.noted || a.seen.unreadable || !a.seen.output.isPiece()) {

@@ -76,6 +76,7 @@ func mustHide(t interface{ Fatalf(string, ...any) }, stream string, pattern uint
 // TestErrorsOfStreamsAreRedacted, however they are cut, and between whatever events; what a model says is not.
 func TestErrorsOfStreamsAreRedacted(t *testing.T) {
 	text := func(s string) string { return `data: {"choices":[{"index":0,"delta":{"content":"` + s + `"}}]}` }
+	odd := func(member string) string { return `data: {"choices":[{"index":0,"delta":{"content":"a"}}],` + member + "}" }
 	events := []string{
 		text("one"), text("two " + hidden), text("error"), text(hidden) + "\nevent: error",
 		`data: {"error":{"message":"` + hidden + `"}}`, `data: {"error":null,"x":"` + hidden + `"}`,
@@ -83,6 +84,8 @@ func TestErrorsOfStreamsAreRedacted(t *testing.T) {
 		`data: {"type":"response.failed","response":{"error":{"message":"` + hidden + `"}}}`, `data: {"type":"error","message":"` + hidden + `"}`,
 		`data: {"type":"response.output_text.delta","delta":"` + hidden + `"}`, `data: {"type":"response.output_text.delta","delta":"four"}`,
 		`data: {"choices":[{"index":0,"delta":{"content":"five"}}],"error":{"message":"` + hidden + `"}}`,
+		text("one") + "\nevent: error", odd(`"type":"error","message":"x"`), odd(`"type":"error","message":"` + hidden + `"`),
+		odd(`"Error":{"message":"x"}`), odd(`"Error":{"message":"` + hidden + `"}`), odd(`"message":"x"`), odd(`"message":"` + hidden + `"`),
 		"data: {\"error\":\ndata: \"" + hidden + "\"}", "data: " + hidden, ": " + hidden, "data: [DONE]", hidden, "data",
 	}
 	rapid.Check(t, func(rt *rapid.T) {

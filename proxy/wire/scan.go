@@ -43,6 +43,7 @@ type scanState struct {
 	choicesItems bool      // ...and not an empty array
 	failed       bool      // there is an error that is not null
 	last         bool      // its type says that it ends the stream
+	goesOn       bool      // its type says that more is to come
 
 	numbered bool  // it has a number in its stream, in plain digits
 	number   int64 // that is
@@ -95,6 +96,16 @@ const (
 func (s *scanner) reset() {
 	s.scanState = scanState{}
 	s.usage = s.usage[:0]
+}
+
+// mayFail reports whether there may be an error in what is still to come.
+func (s *scanner) mayFail() bool {
+	switch s.phase {
+	case broken, closed:
+		return false
+	default:
+		return s.depth == 0 && s.phase == wantValue || s.depth > 0 && s.objects[0]&1 != 0
+	}
 }
 
 // valid reports whether exactly one JSON value was read.

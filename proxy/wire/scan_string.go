@@ -119,6 +119,7 @@ func (s *scanner) endString() {
 		case keepType:
 			s.last = s.is.ends(s.name.b[:s.name.n])
 			s.failed = s.failed || string(s.name.b[:s.name.n]) == "error" // a response's
+			s.goesOn = s.is.goesOn(s.name.b[:s.name.n])
 			s.item.told, s.item.done = true, s.is.finished != "" && string(s.name.b[:s.name.n]) == s.is.finished
 		case keepItemType:
 			s.item.kind = itemKindOf(s.name.b[:s.name.n])
