@@ -6,19 +6,17 @@ import (
 	"fmt"
 )
 
-// What a process that is killed leaves of the frame that it was writing is a number of whole pages of it: the system breaks a write off
-// between two pages only. Where the disk is full, it is a number of blocks.
-const (
-	pageSize  = 4096 // the smallest there are
-	blockSize = 512
-)
+// pageSize is the size of the smallest pages there are. What a process that is killed leaves of the frame that it was writing is a number of
+// whole pages of it: the system breaks a write off between two pages only.
+const pageSize = 4096
 
 // judge looks at what follows the frames that were read, from an offset on. Most often that is the rest of an earlier batch; and the last
 // frame is torn if the process was killed as it wrote it, in which case nobody waits for its rows any more. All else is damage:
 //
 //   - whole frames behind, of the same batch or a later one: frames are written one after the other;
 //   - a frame of the same batch that lies within one page, and is all there, but not as it was written;
-//   - a file that does not begin with a frame, unless the frame is longer than the file.
+//   - a file that does not begin with a frame, unless that is longer than the file, or over a page and only frames of earlier batches are
+//     behind it: those that the one that was torn did not come to write over.
 //
 // A power loss leaves any page as it was at some time before, so that it looks like damage; and then, too, rows may be missing.
 func (f *File) judge(content []byte, at int, identity uint64) {
@@ -35,10 +33,11 @@ func (f *File) judge(content []byte, at int, identity uint64) {
 	ours := ok && h.identity == identity && (f.Batch == nil || h.number == f.Batch.Number)
 	cut := ours && h.size > int64(len(rest))
 	torn := cut || ours && int64(at)/pageSize != (int64(at)+h.size-1)/pageSize
+	older := found && ours && number < h.number // what is behind is
 	switch {
 	case f.Batch == nil && ok && h.identity != identity && h.whole(rest):
 		f.Damage = "it begins with rows of another ledger"
-	case f.Batch == nil && cut && !found && len(content)%blockSize == 0:
+	case f.Batch == nil && len(content) >= pageSize && (cut && !found || torn && older):
 	case f.Batch == nil:
 		f.Damage = "it does not begin with rows as they were written"
 	case found && behind == 0:
