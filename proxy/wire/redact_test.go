@@ -76,7 +76,9 @@ func mustHide(t interface{ Fatalf(string, ...any) }, stream string, pattern uint
 // TestErrorsOfStreamsAreRedacted, however they are cut, and between whatever events; what a model says is not.
 func TestErrorsOfStreamsAreRedacted(t *testing.T) {
 	text := func(s string) string { return `data: {"choices":[{"index":0,"delta":{"content":"` + s + `"}}]}` }
-	odd := func(member string) string { return `data: {"choices":[{"index":0,"delta":{"content":"a"}}],` + member + "}" }
+	odd := func(member string) string {
+		return `data: {"choices":[{"index":0,"delta":{"content":"a"}}],` + member + "}"
+	}
 	events := []string{
 		text("one"), text("two " + hidden), text("error"), text(hidden) + "\nevent: error",
 		`data: {"error":{"message":"` + hidden + `"}}`, `data: {"error":null,"x":"` + hidden + `"}`,
