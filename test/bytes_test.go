@@ -201,7 +201,8 @@ func TestAnswerBytes(t *testing.T) {
 			up.Always(model, c.answer)
 			p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000 tokens in total"}})
 			got := p.Chat(t, harness.Alice, ask(c.members, `"max_tokens": 100`))
-			if torn := c.answer.Header != nil && !strings.Contains(c.answer.Body, "[DONE]") && !strings.Contains(c.answer.Body, "error"); (got.Err != nil) != torn {
+			if torn := c.answer.Header != nil && !strings.Contains(c.answer.Body, "[DONE]") && !strings.Contains(c.answer.Body, "error") &&
+				!strings.Contains(c.answer.Body, `"choices":[]`); (got.Err != nil) != torn {
 				t.Fatalf("%v; the stream ends as streams do: %v", got.Err, !torn)
 			}
 			want, withheld := withhold(up.Last(t).Sent(), c.withheld > 0)

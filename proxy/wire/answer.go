@@ -65,7 +65,7 @@ type Answer struct {
 	cover     Cover               // nil: nothing is paid for
 	raw, said bool                // the body is neither JSON nor events; and it is what the model said
 	last      bool                // an event said that it is the last
-	closing   bool                // an event said what comes at the end of a stream: why a choice has ended, or its usage
+	closing   bool                // an event said what comes at the end of a stream: why a choice has ended, its usage, an error
 	ends      bool                // nothing is to follow the last event, as far as it says
 	failed    bool                // an error that is not null was seen at the top of what is no stream
 	text      textSink
@@ -142,7 +142,7 @@ func (a *Answer) Complete() bool {
 }
 
 // Torn reports whether the body is a stream that ended in the middle of what the model had to say, though as HTTP it may have ended in
-// order: its last event is one that others follow, or is not whole, and no choice has said why it ended. A caller who is not told takes it
+// order: its last event is one that others follow, or is not whole, and none has said why a choice ended, its usage, or an error. A caller who is not told takes it
 // for all there is. It is for when reading has ended.
 func (a *Answer) Torn() bool {
 	if !a.stream || a.Complete() {
@@ -214,8 +214,8 @@ func (a *Answer) endEvent() {
 		a.usage.merge(a.scan.usageSeen)
 		a.tier = max(a.tier, a.scan.tier)
 		a.last = a.last || a.scan.last
-		a.closing = a.closing || a.scan.reason || a.scan.usageObject
-		a.ends = a.scan.failed || !a.scan.goesOn && !a.scan.choicesItems
+		a.closing = a.closing || a.scan.reason || a.scan.usageObject || a.scan.failed
+		a.ends = !a.scan.goesOn && !a.scan.choicesItems
 	}
 	a.text.endEvent()
 	a.sse.reset()
