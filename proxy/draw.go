@@ -185,15 +185,14 @@ func (x *exchange) nextStep() int64 {
 }
 
 // drawMore takes so much output more from all budgets or from none, and says which refuses. What was drawn is part of the reservation
-// from then on, and has a row. Nothing is drawn from what an upstream allows: it has taken the call, and to end it would help nobody.
-// What is used of that beyond the reservation is the upstream's debt when the call has ended.
+// from then on, and has a row.
 func (x *exchange) drawMore(ctx context.Context, n int64) (limiter.Decision, *budget, error) {
 	before := x.bound(x.estimate.MaxOutput)
 	after := x.bound(addSaturating(x.estimate.MaxOutput, n))
 	more := make([]limiter.Charge, 0, len(x.draws.charges))
 	at := make([]int, 0, len(x.draws.charges))
 	for i, b := range x.draws.budgets {
-		if b.counts() && b.boundsOutput() && !b.ofUpstream() {
+		if b.counts() && b.boundsOutput() {
 			more = append(more, limiter.Charge{Budget: x.draws.charges[i].Budget, N: b.reserve(after, x.facts.Price) - x.draws.charges[i].N})
 			at = append(at, i)
 		}

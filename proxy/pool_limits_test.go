@@ -1,58 +1,11 @@
 package proxy_test
 
 import (
-	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
-	"time"
 
-	"github.com/tokenfare/tokenfare/cost/ledger/sqlite"
 	"github.com/tokenfare/tokenfare/proxy"
 )
-
-// TestAnUpstreamsLimitsEndNoStream: neither that of the upstream that has taken it nor another's. What the stream used beyond what was
-// reserved there is that upstream's debt, also in the ledger, and after a restart.
-func TestAnUpstreamsLimitsEndNoStream(t *testing.T) {
-	const said = 30_000
-	for _, usage := range []string{"", `{"prompt_tokens":8,"completion_tokens":30000,"total_tokens":30008}`} {
-		inBubble(t, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "usage.db")
-			store, err := sqlite.Open(t.Context(), path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { store.Close() })
-			spec := pairSpec(t, "10m tokens in total")
-			spec.Upstreams[0].Limits = limits(t, "20k tokens in any minute", "15k output tokens per hour", "20k tokens in total", "$0.01 each month", "25k tokens each day, observe only")
-			v := newVirtual(t, spec, (&teller{words: said, usage: usage}).ServeHTTP, func(s *settings) { s.durable = store })
-			got := v.chat(unlimited)
-			if got.err != nil || got.status != 200 || strings.Count(got.body, " one") != said || !strings.HasSuffix(got.body, properEnd) || got.whole > time.Second {
-				t.Fatalf("%d, %v; %d of %d words after %s; the end: %.300q", got.status, got.err, strings.Count(got.body, " one"), said, got.whole, got.body[max(0, len(got.body)-300):])
-			}
-			wantState := func(name string, want int64) {
-				t.Helper()
-				if s := v.states()[name]; s.Held != 0 || s.Used != want {
-					t.Errorf("%s: %+v, want %d used", name, s, want)
-				}
-			}
-			wantState("key alice: tokens in total", said+8)
-			wantState("upstream one: tokens in total", said+8)
-			wantState("upstream one: tokens in any minute", said+8)
-			if next := v.chat(hi); next.status != 200 || v.sent()[1].Header.Get("Authorization") != "Bearer sk-key-two" {
-				t.Errorf("the next call: %d %s", next.status, next.body)
-			}
-			time.Sleep(time.Second)
-			after, before := rebuilt(t, v, spec, path), v.states()
-			for name, s := range before {
-				is := after[name]
-				if lasts := strings.Contains(name, " in total") || strings.Contains(name, " each "); lasts && is.Used != s.Used || is.Used < s.Used {
-					t.Errorf("%s: %d counted after a restart, %d before", name, is.Used, s.Used)
-				}
-			}
-		})
-	}
-}
 
 // TestFitLooksForRoomElsewhereFirst: what one upstream has left lowers a caller's limit only where there is no other to be asked.
 func TestFitLooksForRoomElsewhereFirst(t *testing.T) {
