@@ -82,25 +82,30 @@ func TestAnErrorInAPlainAnswerTellsNothingOfTheAccount(t *testing.T) {
 						write(w, c.answer)
 					})
 					got := h.ask(c.path, `"stream":`+strconv.FormatBool(streamed))
-					want := c.answer
-					if !c.says {
-						want = strings.ReplaceAll(want, toldOfAccount, hiddenOfAccount)
-					}
-					if strings.HasPrefix(way, "kept alive") {
-						want = "\n \r\n" + want
-					}
-					if got.status != http.StatusOK || got.err != nil || got.body != want || got.header.Get("Content-Encoding") != "" {
-						t.Errorf("%d %v %.1000q, %v", got.status, got.header, got.body, got.err)
-					}
-					if length := got.header.Get("Content-Length"); way == "its length is told" && len(want) < 1<<18 && length != strconv.Itoa(len(want)) {
-						t.Errorf("Content-Length %q of %d bytes", length, len(want))
-					}
+					got.passed(t, way, c.answer, c.says)
 					if used := h.settledSoon("1000 tokens in total", 11); used != 11 {
 						t.Errorf("charged %d, want the reported 11", used)
 					}
 				})
 			}
 		}
+	}
+}
+
+// passed: a plain answer came as it was framed, and tells nothing of the account where it says nothing of a model.
+func (got answer) passed(t *testing.T, way, want string, says bool) {
+	t.Helper()
+	if !says {
+		want = strings.ReplaceAll(want, toldOfAccount, hiddenOfAccount)
+	}
+	if strings.HasPrefix(way, "kept alive") {
+		want = "\n \r\n" + want
+	}
+	if got.status != http.StatusOK || got.err != nil || got.body != want || got.header.Get("Content-Encoding") != "" {
+		t.Errorf("%d %v %.1000q, %v", got.status, got.header, got.body, got.err)
+	}
+	if length := got.header.Get("Content-Length"); way == "its length is told" && len(want) < 1<<18 && length != strconv.Itoa(len(want)) {
+		t.Errorf("Content-Length %q of %d bytes", length, len(want))
 	}
 }
 

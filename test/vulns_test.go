@@ -16,8 +16,8 @@ import (
 // TestVulnerabilitiesFailTheTest: what is found fails, and so does whatever keeps it from being looked for, but for a database that is out of
 // reach: that is said, and passes.
 func TestVulnerabilitiesFailTheTest(t *testing.T) {
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("test/all.sh needs bash")
+	if _, err := exec.LookPath("bash"); err != nil && os.Getenv("TOKENFARE_TEST") != "all" {
+		t.Skipf("not run, as nothing here runs test/all.sh either: %v", err)
 	}
 	const fetching = `govulncheck: fetching vulnerabilities: `
 	for name, c := range map[string]struct {

@@ -36,10 +36,13 @@ func TestAnAnswerThatNobodyAskedFor(t *testing.T) {
 					go func() {
 						defer c.Close()
 						for r := bufio.NewReader(c); ; {
+							if _, err := r.Peek(1); err != nil {
+								return
+							}
+							requests.Add(1) // before it is answered: whoever has the answer may look
 							if _, ok := answered(c, r, fixed); !ok {
 								return
 							}
-							requests.Add(1)
 							if !first {
 								continue
 							}
