@@ -247,7 +247,9 @@ func (w *Writer) queue(mayBeLost int, put func(*group)) Ticket {
 	g.rows++
 	row := int64(g.rows)
 	w.mu.Unlock()
-	rouse(w.later)
+	if row == 1 { // the others go with it
+		rouse(w.later)
+	}
 	return Ticket{writer: w, group: g, row: row}
 }
 

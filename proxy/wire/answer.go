@@ -81,6 +81,7 @@ type Answer struct {
 	// buf[at:] is to be read.
 	buf            []byte
 	out, ready, at int
+	begun          bool // it is not read yet, as it is not whole and may be like the last one
 	passing        bool // the event being read is too long and passes
 	dropped        bool // the last thing read was an event, and it was dropped
 	unpaid         bool // there is text that is not known to be paid for

@@ -27,9 +27,10 @@ func (a *Answer) readEvents(p []byte) (int, error) {
 		switch {
 		case a.owed:
 			a.pay()
-		case a.at < len(a.buf):
+		case a.at < len(a.buf) && !(a.begun && a.err == nil):
 			a.sift()
 		case a.err == nil:
+			a.begun = false
 			a.more()
 		case a.ready == len(a.buf):
 			return 0, a.err
@@ -59,7 +60,7 @@ func (a *Answer) more() {
 }
 
 // sift reads buf from at on, moves ready behind all that may pass, and cuts out what is withheld. It stops before what is to be
-// paid for first.
+// paid for first, and before an event that is not all there and is likely to be like the last one: that costs least to read at once.
 func (a *Answer) sift() {
 	for a.at < len(a.buf) && !a.owed {
 		if n := a.again(a.buf[a.at:]); n > 0 {
@@ -67,6 +68,9 @@ func (a *Answer) sift() {
 			a.dropped = false
 			a.pass()
 			continue
+		}
+		if a.begun = a.err == nil && a.sse.fresh() && a.known.begun(a.buf[a.at:]); a.begun {
+			return
 		}
 		n, what := a.sse.next(a.buf[a.at:])
 		a.at += n

@@ -159,3 +159,13 @@ func (r *recall) alike(b []byte) int {
 	}
 	return at + len(r.event) - done
 }
+
+// begun reports whether b has no whole event, but the beginning of one that is like the one that is remembered, as far as the first gap.
+func (r *recall) begun(b []byte) bool {
+	if r.many == 0 || len(b) > maxRecalled {
+		return false
+	}
+	head, end := r.event[:r.gaps[0].start], r.event[len(r.event)-2:]
+	n := min(len(head), len(b))
+	return n > 0 && bytes.Equal(head[:n], b[:n]) && !bytes.Contains(b, end)
+}

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -118,6 +119,56 @@ func TestAnswerComparesWhatIsAlike(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswerComparesWhatComesInPieces: an event that is not whole yet is not read before it is, unless it differs already; what is no event
+// passes at once.
+func TestAnswerComparesWhatComesInPieces(t *testing.T) {
+	for name, c := range map[string]struct {
+		endpoint Endpoint
+		stream   string
+	}{"chat": {Chat, typicalStream(100)}, "response": {Responses, responseStream(100)}} {
+		for _, size := range []int{777, 1000, 5000} { // the first is all there
+			var a *Answer
+			alike := 0
+			a = NewAnswer(&inPieces{c.stream, size}, AnswerOptions{Endpoint: c.endpoint, Stream: true, Cover: func(bool) (bool, error) {
+				if a.recalled {
+					alike++
+				}
+				return true, nil
+			}})
+			out, err := io.ReadAll(a)
+			if err != nil || string(out) != c.stream || alike < 98 {
+				t.Errorf("%s, %d bytes at a time: %d events of 100 are alike, want all but two at most; %v", name, size, alike, err)
+			}
+		}
+	}
+	more, events := io.Pipe()
+	a := NewAnswer(more, AnswerOptions{Stream: true, Cover: endsAfter(1000)})
+	first, _, _ := strings.Cut(typicalStream(1), "\n\n")
+	for _, piece := range []string{first + "\n\n", ": keep-alive\n", ":\n\n", "data: {\"object\":\"another\"}\n\n"} {
+		go func() { _, _ = io.WriteString(events, piece) }()
+		got := make([]byte, len(piece))
+		if _, err := io.ReadFull(a, got); err != nil || string(got) != piece {
+			t.Errorf("%q passes, %v, want %q", got, err, piece)
+		}
+	}
+}
+
+// inPieces is read so many bytes at a time.
+type inPieces struct {
+	rest string
+	size int
+}
+
+func (r *inPieces) Read(p []byte) (int, error) {
+	if r.rest == "" {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), r.size)], r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+func (r *inPieces) Close() error { return nil }
 
 func TestQuotedLength(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

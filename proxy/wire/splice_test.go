@@ -169,8 +169,8 @@ func FuzzEdit(f *testing.F) {
 	f.Add([]byte(` { "stream" : true , "stream_options" : null , "model" : "m" , "messages" : [ ] , "max_tokens" : null } `), "ſ", true, int64(9), false)
 	f.Fuzz(func(t *testing.T, body []byte, model string, usage bool, limit int64, old bool) {
 		req, err := ReadChat(body)
-		if err != nil || len(model) > maxModelBytes/6 || string([]rune(model)) != model {
-			return
+		if err != nil || len(model) > maxModelBytes/6 || string([]rune(model)) != model || model != "" && modelFault(model) != "" {
+			return // an upstream's may have a name that callers could not ask for, but then it is not read back
 		}
 		e := Edits{Model: model, IncludeUsage: usage, MaxOutput: min(max(limit, 0), maxOutputTokens)}
 		if old {
