@@ -17,10 +17,6 @@ import (
 // longestToken is the length in bytes of the longest token of any of OpenAI's vocabularies.
 const longestToken = 128
 
-// longPrompt is the size in bytes from which on prompts wait for each other to be counted: however many there are, they leave
-// half of the processors to everybody else.
-const longPrompt = 256 << 10
-
 // admit reads the request, estimates the most it may cost and reserves that from every budget that applies, or refuses.
 // When it returns nil the reservation is held and the body is ready to be sent.
 func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) error {
@@ -35,6 +31,11 @@ func (s *Server) admit(x *exchange, w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	x.body, x.length = body, int64(len(body.bytes))
+	rise, err := s.sit(r.Context(), x.length)
+	if err != nil {
+		return err
+	}
+	defer rise()
 	request, err := wire.Read(x.endpoint, r.Header.Get("Content-Type"), body.bytes)
 	if err != nil {
 		return err
@@ -79,12 +80,6 @@ func (x *exchange) meter(ctx context.Context, request *wire.Request) error {
 		most := int64(math.MaxInt64)
 		if len(request.Body()) > longPrompt {
 			most = x.inputThatFits()
-			select {
-			case x.server.counting <- struct{}{}:
-				defer func() { <-x.server.counting }()
-			case <-ctx.Done():
-				return ctx.Err()
-			}
 		}
 		var err error
 		x.estimate, err = x.server.options.Estimator.EstimateUpTo(ctx, request.Cost, x.facts, most)

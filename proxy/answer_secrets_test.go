@@ -93,7 +93,7 @@ func TestAnErrorInAPlainAnswerTellsNothingOfTheAccount(t *testing.T) {
 }
 
 // passed: a plain answer came as it was framed, and tells nothing of the account where it says nothing of a model.
-func (got answer) passed(t *testing.T, way, want string, says bool) {
+func (a answer) passed(t *testing.T, way, want string, says bool) {
 	t.Helper()
 	if !says {
 		want = strings.ReplaceAll(want, toldOfAccount, hiddenOfAccount)
@@ -101,10 +101,10 @@ func (got answer) passed(t *testing.T, way, want string, says bool) {
 	if strings.HasPrefix(way, "kept alive") {
 		want = "\n \r\n" + want
 	}
-	if got.status != http.StatusOK || got.err != nil || got.body != want || got.header.Get("Content-Encoding") != "" {
-		t.Errorf("%d %v %.1000q, %v", got.status, got.header, got.body, got.err)
+	if a.status != http.StatusOK || a.err != nil || a.body != want || a.header.Get("Content-Encoding") != "" {
+		t.Errorf("%d %v %.1000q, %v", a.status, a.header, a.body, a.err)
 	}
-	if length := got.header.Get("Content-Length"); way == "its length is told" && len(want) < 1<<18 && length != strconv.Itoa(len(want)) {
+	if length := a.header.Get("Content-Length"); way == "its length is told" && len(want) < 1<<18 && length != strconv.Itoa(len(want)) {
 		t.Errorf("Content-Length %q of %d bytes", length, len(want))
 	}
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -9,32 +10,21 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
-// firstRoom is the room made for a body before any of it has come.
-const firstRoom = 64 << 10
+const (
+	firstRoom = 64 << 10 // made for a body before any of it has come: an announcement costs its sender nothing
+	nextRoom  = 2 << 20  // made for the rest at once, if so much was announced: nearly all bodies have all they need then, and wait for nothing in the middle
+)
 
-// bodyGate bounds the bytes of request bodies that are in memory at one time.
-type bodyGate struct{ held atomic.Int64 }
-
-// take books n more bytes, or reports that they would be more than most.
-func (g *bodyGate) take(n, most int64) bool {
-	if g.held.Add(n) > most {
-		g.held.Add(-n)
-		return false
-	}
-	return true
-}
-
-// heldBody is a request body in memory, booked in a gate until it is released. It is safe for concurrent use, for the
+// heldBody is a request body in memory, for which there is room until it is released. It is safe for concurrent use, for the
 // transport may still be sending it while the answer is relayed.
 type heldBody struct {
-	all    *bodyGate // of all callers together
-	own    *bodyGate // of this one
+	room   *room
+	own    *share // its caller's
 	mu     sync.Mutex
 	bytes  []byte   // guarded by mu; as they were read; nil once released
 	parts  [][]byte // guarded by mu; what is sent in their place; nil: they are
@@ -78,8 +68,7 @@ func (b *heldBody) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.bytes, b.parts = nil, nil
-	b.all.held.Add(-b.booked)
-	b.own.held.Add(-b.booked)
+	b.room.free(b.own, b.booked)
 	b.booked = 0
 }
 
@@ -107,8 +96,14 @@ func (s *Server) readBody(c *caller, w http.ResponseWriter, r *http.Request) (*h
 	deadline := time.Now().Add(s.options.BodyTimeout + time.Duration(max(0, r.ContentLength)>>16)*time.Second)
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(deadline) // where it cannot be set, whoever made the connection bounds it
-	body := &heldBody{all: &s.gate, own: c.bodies}
-	if err := s.fill(body, r); err != nil {
+	body := &heldBody{room: &s.room, own: c.bodies}
+	later := func(by time.Duration) { // it could not be sent meanwhile
+		if by > 0 {
+			deadline = deadline.Add(by)
+			_ = control.SetReadDeadline(deadline)
+		}
+	}
+	if err := s.fill(body, r, later); err != nil {
 		body.release()
 		_ = control.SetReadDeadline(time.Now().Add(s.options.StrayTimeout)) // the rest of it is only thrown away
 		return nil, err
@@ -127,32 +122,32 @@ func isCoded(h http.Header) bool {
 	return false
 }
 
-func (s *Server) fill(b *heldBody, r *http.Request) error {
-	// What is booked is what has room, not what was announced: an announcement costs its sender nothing. And nobody can keep
-	// the others out: one caller has at most half of the room.
-	grow := func(n int64) error {
-		ok := b.own.take(n, max(s.options.MaxBuffered/2, s.options.MaxBody+1))
-		if ok && !b.all.take(n, s.options.MaxBuffered) {
-			b.own.held.Add(-n)
-			ok = false
+// grow makes room for n more bytes, and reports for how long it has waited for that.
+func (b *heldBody) grow(ctx context.Context, n int64, patience time.Duration) (time.Duration, error) {
+	waited, ok := b.room.take(ctx, b.own, n, patience)
+	if !ok {
+		return waited, &wire.Error{
+			Status: http.StatusServiceUnavailable, Type: "server_error", Code: "server_busy",
+			Message: "This proxy holds as many request bodies as its max_buffered allows, or as many of yours as one caller may have. Try again in a moment.",
 		}
-		if !ok {
-			return &wire.Error{
-				Status: http.StatusServiceUnavailable, Type: "server_error", Code: "server_busy",
-				Message: "This proxy holds as many request bodies as its max_buffered allows, or as many of yours as one caller may have. Try again in a moment.",
-			}
-		}
-		b.booked += n
-		return nil
 	}
+	b.booked += n
+	return waited, nil
+}
+
+// fill reads a body. Where there is no room for it, it waits, half as long as a body may take to arrive, and calls later.
+func (s *Server) fill(b *heldBody, r *http.Request, later func(by time.Duration)) error {
+	patience := s.options.BodyTimeout / 2
 	most := s.options.MaxBody + 1 // one more, so that the read that finds the end needs no growth
 	if r.ContentLength >= 0 {
 		most = r.ContentLength + 1
 	}
 	size := min(firstRoom, most)
-	if err := grow(size); err != nil {
+	waited, err := b.grow(r.Context(), size, patience)
+	if err != nil {
 		return err
 	}
+	later(waited)
 	buffer := make([]byte, 0, size)
 	for {
 		n, err := r.Body.Read(buffer[len(buffer):cap(buffer)])
@@ -176,10 +171,16 @@ func (s *Server) fill(b *heldBody, r *http.Request) error {
 			}
 		}
 		if len(buffer) == cap(buffer) {
-			larger := min(4*int64(cap(buffer)), most)
-			if err := grow(larger - int64(cap(buffer))); err != nil {
+			larger := 4 * int64(cap(buffer))
+			if r.ContentLength >= 0 {
+				larger = max(larger, nextRoom)
+			}
+			larger = min(larger, most)
+			waited, err := b.grow(r.Context(), larger-int64(cap(buffer)), patience)
+			if err != nil {
 				return err
 			}
+			later(waited)
 			buffer = append(make([]byte, 0, larger), buffer...)
 		}
 	}

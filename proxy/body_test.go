@@ -14,7 +14,10 @@ import (
 	"github.com/tokenfare/tokenfare/proxy"
 )
 
-func small(o *proxy.Options) { o.MaxBody, o.MaxBuffered = 4096, 8192 }
+// small has room for two bodies, for which the next waits some milliseconds.
+func small(o *proxy.Options) {
+	o.MaxBody, o.MaxBuffered, o.BodyTimeout = 4096, 8192, 200*time.Millisecond
+}
 
 func TestBodiesAreBounded(t *testing.T) {
 	h := newHouse(t, alice(t, "100000 tokens in total"), answerWith(200, plainAnswer(8, 3)), small)
@@ -86,6 +89,35 @@ func TestAllBodiesTogetherAreBounded(t *testing.T) {
 		if got := as(key); got.status != 200 {
 			t.Errorf("after the others: %d %s", got.status, got.body)
 		}
+	}
+}
+
+// TestBodiesWaitForRoom: what finds none is not refused if there is some in time, and may then take as long to come as if it had not waited.
+func TestBodiesWaitForRoom(t *testing.T) {
+	release := make(chan struct{})
+	h := newHouse(t, alice(t, "1000000 tokens in total"), blockUntil(release, 8, 3), func(o *proxy.Options) { o.MaxBody, o.MaxBuffered = 4096, 8192 })
+	body := `{"model":"gpt-4o-mini","max_tokens":5,"messages":[{"role":"user","content":"` + strings.Repeat("x", 3900) + `"}]}`
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if got := h.chat(body); got.status != 200 {
+				t.Errorf("%d %s", got.status, got.body)
+			}
+		})
+	}
+	<-h.asked
+	select {
+	case <-h.asked:
+		t.Error("one caller has more than half of the room")
+	default:
+	}
+	close(release)
+	for range 19 {
+		<-h.asked
+	}
+	all.Wait()
+	if held := h.metric("tokenfare_buffered_body_bytes"); held != 0 {
+		t.Errorf("%v bytes are held in the end", held)
 	}
 }
 

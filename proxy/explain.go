@@ -45,6 +45,11 @@ func (s *Server) Explain(ctx context.Context, key string, endpoint wire.Endpoint
 	if x.caller == nil {
 		return nil, fmt.Errorf("there is no key %q", key)
 	}
+	rise, err := s.sit(ctx, int64(len(body)))
+	if err != nil {
+		return nil, err
+	}
+	defer rise()
 	request, err := wire.Read(endpoint, contentType, body)
 	if err != nil {
 		return nil, err

@@ -102,6 +102,11 @@ func (x *exchange) askAnother(r *http.Request) bool {
 	if x.request == nil || len(x.routes) == 0 || x.attempts >= mostAttempts || r.Context().Err() != nil || x.from != nil && x.from.Left() {
 		return false
 	}
+	rise, err := x.server.sit(r.Context(), x.length)
+	if err != nil {
+		return false
+	}
+	defer rise()
 	from := x.route.upstream.Name
 	if x.admitSomewhere(r.Context(), x.request) != nil {
 		return false

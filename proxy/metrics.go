@@ -242,7 +242,7 @@ func (l *levels) Describe(out chan<- *prometheus.Desc) {
 
 // Collect reads them.
 func (l *levels) Collect(out chan<- prometheus.Metric) {
-	out <- prometheus.MustNewConstMetric(bodyDesc, prometheus.GaugeValue, float64(l.server.gate.held.Load()))
+	out <- prometheus.MustNewConstMetric(bodyDesc, prometheus.GaugeValue, float64(l.server.room.size()))
 	l.collectLedger(out)
 	if opener, ok := l.server.options.Limiter.(interface{ OpenCount() int }); ok {
 		out <- prometheus.MustNewConstMetric(openDesc, prometheus.GaugeValue, float64(opener.OpenCount()))

@@ -49,7 +49,7 @@ type caller struct {
 	budgets   []*budget // its own, then its groups'
 	tooLongAs string
 	output    Output
-	bodies    *bodyGate // request bodies in memory
+	bodies    *share // of the memory for request bodies
 }
 
 // upstreamEntry is an upstream with what this package keeps about it.
@@ -214,7 +214,7 @@ func (b *policyBuilder) callers(specs []KeySpec, pools map[string][]*budget, gro
 	for _, s := range specs {
 		c := &caller{
 			name: s.Name, disabled: s.Disabled, expires: s.Expires, models: s.Models, tooLongAs: s.TooLongAs, output: s.Output,
-			budgets: b.budgets(keyOwner(s.Name), s.Limits), bodies: new(bodyGate),
+			budgets: b.budgets(keyOwner(s.Name), s.Limits), bodies: new(share),
 		}
 		b.raise(s, c.budgets, now)
 		in := slices.Sorted(slices.Values(slices.Concat(groups[s.Name], groups["*"])))

@@ -30,7 +30,7 @@ type Options struct {
 	Registry     prometheus.Registerer // nil: no metrics are exported
 	Log          *slog.Logger          // nil: nothing is logged
 	MaxBody      int64                 // bytes of one request body; zero means 32 MiB
-	MaxBuffered  int64                 // bytes of all request bodies in memory at one time; zero means 512 MiB
+	MaxBuffered  int64                 // bytes of all request bodies in memory at one time, half of them one caller's at most; more wait for half of BodyTimeout; zero means 80 MiB
 	BodyTimeout  time.Duration         // for a body to arrive, besides a second for each 64 KiB; zero means a minute
 	StrayTimeout time.Duration         // for a body that nobody wants to read; zero means ten seconds
 	IdleTimeout  time.Duration         // between two bytes of an answer, from the upstream or to the client; zero means ten minutes
@@ -49,8 +49,8 @@ type Server struct {
 	owners   owners
 	listing  turns
 	learner  cost.Learner
-	gate     bodyGate
-	counting chan struct{} // a place for each long prompt that is being counted
+	room     room
+	seats    chan struct{} // one for each long prompt that is being read and counted
 	draining atomic.Bool
 	inflight sync.WaitGroup
 	wall     func() time.Time
@@ -73,12 +73,13 @@ func New(o Options, p *Policy) (*Server, error) {
 		o.Registry = prometheus.NewRegistry()
 	}
 	o.MaxBody = orDefault(o.MaxBody, 32<<20)
-	o.MaxBuffered = orDefault(o.MaxBuffered, 512<<20)
+	o.MaxBuffered = orDefault(o.MaxBuffered, 80<<20)
 	o.BodyTimeout = orDefault(o.BodyTimeout, time.Minute)
 	o.StrayTimeout = orDefault(o.StrayTimeout, 10*time.Second)
 	o.IdleTimeout = orDefault(o.IdleTimeout, 10*time.Minute)
 	o.DrawTimeout = orDefault(o.DrawTimeout, 30*time.Second)
-	s := &Server{options: o, wall: time.Now, counting: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+	s := &Server{options: o, wall: time.Now, seats: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+	s.room.most, s.room.ofOne = o.MaxBuffered, max(o.MaxBuffered/2, o.MaxBody+1)
 	s.owners.writer = o.Ledger
 	if o.Ledger != nil {
 		s.ids = o.Ledger.IDs()

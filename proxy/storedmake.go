@@ -114,6 +114,11 @@ func (c *stored) own(id string, kind ledger.ObjectKind, tokens int64) ledger.Tic
 
 // countItems counts the tokens of items, with what they refer to, and checks that the caller owns that.
 func (c *stored) countItems(body []byte) (int64, error) {
+	rise, err := c.server.sit(c.r.Context(), int64(len(body)))
+	if err != nil {
+		return 0, err
+	}
+	defer rise()
 	request, err := wire.ReadItems(body)
 	if err != nil {
 		return 0, err
@@ -124,14 +129,6 @@ func (c *stored) countItems(body []byte) (int64, error) {
 	}
 	facts := request.Cost
 	facts.Stored, facts.FileTokens = uses.tokens, addSaturating(facts.FileTokens, uses.files)
-	if len(body) > longPrompt {
-		select {
-		case c.server.counting <- struct{}{}:
-			defer func() { <-c.server.counting }()
-		case <-c.r.Context().Done():
-			return 0, c.r.Context().Err()
-		}
-	}
 	estimate, err := c.server.options.Estimator.EstimateUpTo(c.r.Context(), facts, c.exchange.policy.catalog.Model(countedAs), math.MaxInt64)
 	return estimate.Input, err
 }

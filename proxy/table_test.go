@@ -1,12 +1,16 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/limiter"
@@ -81,37 +85,26 @@ func TestLongPromptsWaitForEachOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	meter := func(ctx context.Context, b []byte) error {
-		request, err := wire.ReadChat(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x := &exchange{server: s, policy: p, caller: &caller{name: "alice"}}
-		if err := x.find(request); err != nil {
-			t.Fatal(err)
-		}
-		x.route = x.routes[0]
-		if err := x.resolve(request); err != nil {
-			t.Fatal(err)
-		}
-		return x.meter(ctx, request)
+	admit := func(ctx context.Context, b []byte) error {
+		x := &exchange{server: s, policy: p, caller: &caller{name: "alice", bodies: new(share)}, endpoint: wire.Chat, choices: 1, rec: &record{}, began: time.Now()}
+		return s.admit(x, httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/chat/completions", bytes.NewReader(b)))
 	}
-	for range cap(s.counting) {
-		s.counting <- struct{}{}
+	for range cap(s.seats) {
+		s.seats <- struct{}{}
 	}
-	if err := meter(t.Context(), body(10)); err != nil {
+	if err := admit(t.Context(), body(10)); err != nil {
 		t.Errorf("a short prompt: %v", err)
 	}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if err := meter(gone, body(longPrompt/5+1)); !errors.Is(err, context.Canceled) {
+	if err := admit(gone, body(longPrompt/5+1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("a long prompt whose caller left: %v", err)
 	}
-	<-s.counting
-	if err := meter(t.Context(), body(longPrompt/5+1)); err != nil {
+	<-s.seats
+	if err := admit(t.Context(), body(longPrompt/5+1)); err != nil {
 		t.Errorf("a long prompt with a place free: %v", err)
 	}
-	if len(s.counting) != cap(s.counting)-1 {
-		t.Errorf("%d places are taken, want %d", len(s.counting), cap(s.counting)-1)
+	if len(s.seats) != cap(s.seats)-1 {
+		t.Errorf("%d places are taken, want %d", len(s.seats), cap(s.seats)-1)
 	}
 }

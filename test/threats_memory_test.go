@@ -14,7 +14,7 @@ import (
 )
 
 // A process that is to stay small does, with as many bodies in memory as its max_buffered allows, to the byte, and with twice as many
-// that all come at once: each caller has an answer, or is told that there is no room.
+// that all come at once: each caller has an answer, be it after a while, or is told that there is no room.
 func TestThreatMemoryLimit(t *testing.T) {
 	const (
 		each, bodies = 256 << 10, 192 // of so small a body, what is sent after a refusal is read to its end, so that its sender reads that
@@ -24,7 +24,7 @@ func TestThreatMemoryLimit(t *testing.T) {
 	up := fakeopenai.New(t)
 	config := harness.Config{
 		Upstream: up.URL, Limits: []string{"1000000000 tokens in total"}, BobLimits: []string{"1000000000 tokens in total"},
-		Models: "  \"gpt-*\": { upstream: fake, context_tokens: 10000000 }\n", More: fmt.Sprintf("max_body: %d\nmax_buffered: %d\n", each, bodies*each),
+		Models: "  \"gpt-*\": { upstream: fake, context_tokens: 10000000 }\n", More: fmt.Sprintf("max_body: %d\nmax_buffered: %d\ntimeouts: { request_body: 20s }\n", each, bodies*each),
 	}
 	p := harness.StartPlain(t, config.YAML(), fmt.Sprintf("GOMEMLIMIT=%dMiB", limit>>20))
 	head, tail := `{"model":"gpt-4o-mini","max_tokens":5,"messages":[{"role":"user","content":"`, `"}]}`
@@ -42,11 +42,15 @@ func TestThreatMemoryLimit(t *testing.T) {
 		n, _ := p.Metrics(t).Sum("tokenfare_buffered_body_bytes")
 		return n == bodies*each
 	})
+	var late sync.WaitGroup
 	for _, key := range keys {
-		if told := p.Chat(t, key, ask(`"max_tokens": 5`)).WantError(t, http.StatusServiceUnavailable); told.CodeText() != "server_busy" {
-			t.Errorf("who comes when there is no room is told %q", told.CodeText())
-		}
+		late.Go(func() { // each waits ten seconds
+			if told := p.Chat(t, key, ask(`"max_tokens": 5`)).WantError(t, http.StatusServiceUnavailable); told.CodeText() != "server_busy" {
+				t.Errorf("who comes when there is no room is told %q", told.CodeText())
+			}
+		})
 	}
+	late.Wait()
 	full := p.PeakRSS(t)
 	close(last)
 	held.Wait()

@@ -174,7 +174,7 @@ func defaultConfig() *Config {
 			RequestBody:   60 * time.Second,
 		},
 		MaxBody:     32 << 20,
-		MaxBuffered: 512 << 20,
+		MaxBuffered: 80 << 20,
 		zone:        time.UTC,
 	}
 }

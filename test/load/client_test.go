@@ -72,9 +72,10 @@ func (c *client) run(address string, prompt int, opened func()) {
 func send(conn net.Conn, address, name string, prompt int) error {
 	before := mark + name + `","model":"gpt-4.1-mini","stream":true,"stream_options":{"include_usage":true},"max_completion_tokens":2000,"messages":[{"role":"user","content":"`
 	const after = `"}]}`
+	key := []string{harness.Alice, harness.Bob}[name[len(name)-1]%2] // each may have half of what bodies may take
 	w := bufio.NewWriterSize(conn, 4<<10)
 	fmt.Fprintf(w, "POST /v1/chat/completions HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
-		address, harness.Alice, len(before)+prompt+len(after))
+		address, key, len(before)+prompt+len(after))
 	io.WriteString(w, before)
 	for left := prompt; left > 0; left -= min(left, len(filler)) {
 		io.WriteString(w, filler[:min(left, len(filler))])

@@ -26,7 +26,7 @@ func TestSlowStreams(t *testing.T) {
 		always  bool
 	}{
 		{streams: 1000, prompt: 1 << 10, opening: 100, pace: time.Second, most: 256 << 20, always: true},
-		{streams: 1000, prompt: 1 << 20, opening: 32, pace: time.Second, most: 400 << 20},
+		{streams: 1000, prompt: 1 << 20, opening: 1000, pace: time.Second, most: 400 << 20},
 		{streams: 10_000, prompt: 1 << 10, opening: 100, pace: 5 * time.Second, most: 1 << 30},
 	} {
 		if !c.always && !*all {
@@ -41,8 +41,9 @@ func TestSlowStreams(t *testing.T) {
 		t.Run(fmt.Sprintf("%d with %d kB", c.streams, c.prompt>>10), func(t *testing.T) {
 			c.streams = allow(t, c.streams)
 			up := newUpstream(t, c.pace, over)
+			limits := []string{"1b tokens per minute", "$100000 each month", "20000 at once"}
 			p := harness.Start(t, harness.Config{
-				Upstream: up.url, UpstreamExtra: fakeopenai.Trust(up.caFile), Limits: []string{"1b tokens per minute", "$100000 each month", "20000 at once"},
+				Upstream: up.url, UpstreamExtra: fakeopenai.Trust(up.caFile), Limits: limits, BobLimits: limits,
 				More: "groups:\n  all: { keys: [\"*\"], limits: [\"10b tokens in any minute\"] }\n",
 			})
 			before := p.RSS(t)
