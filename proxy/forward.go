@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/tokenfare/tokenfare/proxy/upstream"
 	"github.com/tokenfare/tokenfare/proxy/wire"
@@ -58,6 +59,7 @@ func (x *exchange) ask(r *http.Request) (*http.Response, error) {
 	}
 	u := x.route.upstream
 	u.Sending()
+	sent := time.Now()
 	resp, err := u.RoundTrip(x.outgoing(ctx, r.Header))
 	if err == nil {
 		x.written = true
@@ -71,7 +73,9 @@ func (x *exchange) ask(r *http.Request) (*http.Response, error) {
 		if full {
 			x.tell(resp.StatusCode, resp.Header)
 		}
-	} else if !errors.Is(context.Cause(ctx), context.Canceled) { // the client is there
+	} else if errors.Is(context.Cause(ctx), context.Canceled) { // the client has left
+		x.rests(u.Left(sent), 0)
+	} else {
 		x.tellUnanswered(err)
 	}
 	if err != nil {

@@ -3,8 +3,11 @@ package proxy_test
 import (
 	"context"
 	"net/http"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -60,6 +63,57 @@ func TestAProbeThatIsGivenUp(t *testing.T) {
 			t.Errorf("%d of 2 went to it", ones.Load())
 		}
 	})
+}
+
+// TestAMemberThatHangsIsFoundOut though all clients give up before we do; but not by those who wait for a moment only, nor while it answers others.
+func TestAMemberThatHangsIsFoundOut(t *testing.T) {
+	for name, c := range map[string]struct {
+		patience time.Duration
+		answers  bool // somebody, while five hang at the same time
+		ones     int32
+	}{
+		"clients wait":           {6 * time.Second, false, 3},
+		"clients do not wait":    {time.Second, false, 6},
+		"others are answered":    {6 * time.Second, true, 6},
+		"just too short a while": {4900 * time.Millisecond, false, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				var ones atomic.Int32
+				var others sync.WaitGroup
+				v := newVirtual(t, pairSpec(t, "1m tokens in total"), func(w http.ResponseWriter, r *http.Request) {
+					if isOne(r) && r.ContentLength < 500 {
+						ones.Add(1)
+						<-r.Context().Done()
+						return
+					}
+					answerWith(200, plainAnswer(8, 3))(w, r)
+				})
+				leaves := func() {
+					r, cancel := contextWithTimeout(t, c.patience)
+					defer cancel()
+					v.chatUntil(r, hi)
+				}
+				if c.answers {
+					for range 5 {
+						others.Go(leaves)
+					}
+					time.Sleep(time.Second)
+					v.chat(strings.Replace(hi, "Hi", strings.Repeat("quick ", 100), 1))
+					others.Wait()
+					leaves()
+				} else {
+					for range 6 {
+						leaves()
+					}
+				}
+				synctest.Wait()
+				if ones.Load() != c.ones {
+					t.Errorf("%d of 6 calls went to the member that hangs, want %d", ones.Load(), c.ones)
+				}
+			})
+		})
+	}
 }
 
 func contextWithTimeout(t *testing.T, d time.Duration) (context.Context, context.CancelFunc) {

@@ -12,6 +12,7 @@ const (
 	shortFull   = time.Second      // for how long an upstream that is full is left alone at least
 	longestFull = 30 * time.Second // and at most
 	mostFull    = 1000             // models of which that is remembered
+	patience    = 5 * time.Second  // a client that has waited for less, and leaves, says nothing of the upstream
 )
 
 // breaker remembers how the latest calls to an upstream went, so that others are asked while it is not well. It is passive: it
@@ -19,6 +20,7 @@ const (
 type breaker struct {
 	mu      sync.Mutex
 	failed  int                  // guarded by mu; calls in a row
+	served  time.Time            // guarded by mu; when it last took a call
 	rest    time.Duration        // guarded by mu; how long it rested last; 0 while it is well
 	until   time.Time            // guarded by mu; it rests until then
 	probing bool                 // guarded by mu; a call is under way that will tell whether it is well again
@@ -63,7 +65,7 @@ func (u *Upstream) Served() {
 
 // well forgets all failures.
 func (b *breaker) well() {
-	b.failed, b.rest, b.probing, b.until = 0, 0, false, time.Time{}
+	b.failed, b.rest, b.probing, b.until, b.served = 0, 0, false, time.Time{}, time.Now()
 }
 
 // Full says that the upstream had no room for a call, and when it says that it will have some; 0 where it does not.
@@ -99,6 +101,20 @@ func (u *Upstream) Failed() time.Duration { return u.breaker.fails(1) }
 // Hung says that the upstream did not begin to answer a call within its time, which is long: nobody else is to wait for it as
 // long, so once is enough. It returns what Failed does.
 func (u *Upstream) Hung() time.Duration { return u.breaker.fails(enough) }
+
+// Left says that a client has left a call, sent at that time, that was not answered. An upstream that takes calls and answers none would
+// not rest else, as clients give up sooner than we do. That is a failure if the client had some patience and nobody was served meanwhile. It
+// returns what Failed does.
+func (u *Upstream) Left(sent time.Time) time.Duration {
+	b := u.breaker
+	b.mu.Lock()
+	served := b.served
+	b.mu.Unlock()
+	if time.Since(sent) < patience || served.After(sent) {
+		return 0
+	}
+	return b.fails(1)
+}
 
 // fails counts so many failures.
 func (b *breaker) fails(n int) time.Duration {
