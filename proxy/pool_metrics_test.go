@@ -93,10 +93,15 @@ func TestAMemberThatHangsIsFoundOut(t *testing.T) {
 					r, cancel := contextWithTimeout(t, c.patience)
 					defer cancel()
 					v.chatUntil(r, hi)
+					synctest.Wait() // until that is known
 				}
 				if c.answers {
 					for range 5 {
-						others.Go(leaves)
+						others.Go(func() {
+							r, cancel := contextWithTimeout(t, c.patience)
+							defer cancel()
+							v.chatUntil(r, hi)
+						})
 					}
 					time.Sleep(time.Second)
 					v.chat(strings.Replace(hi, "Hi", strings.Repeat("quick ", 100), 1))
