@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,6 +37,8 @@ func TestRoomIsBounded(t *testing.T) {
 				if r.size() != all || all > r.most {
 					rt.Fatalf("%d are booked, %d are held, of %d", all, r.size(), r.most)
 				}
+				r.mu.Lock()
+				defer r.mu.Unlock()
 				for i := range callers {
 					if s := &callers[i]; s.held != of[s] || s.held > r.ofOne {
 						rt.Fatalf("caller %d has %d, holds %d, of %d", i, of[s], s.held, r.ofOne)
@@ -75,8 +78,8 @@ func TestRoomIsBounded(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 			collect()
-			if len(r.waiting) != 0 {
-				rt.Fatalf("%d wait for ever", len(r.waiting))
+			if n := len(r.waiting); n != 0 {
+				rt.Fatalf("%d wait for ever", n)
 			}
 			for len(refused) > 0 {
 				if <-refused < 0 {
@@ -95,10 +98,13 @@ func TestWhoCameFirstHasRoomFirst(t *testing.T) {
 		if _, ok := r.take(t.Context(), &one, 8, 0); !ok {
 			t.Fatal("there is no room in an empty one")
 		}
-		var order []int64
+		var mu sync.Mutex
+		var order []int64 // guarded by mu
 		for _, n := range []int64{5, 4, 3} {
 			go func() {
 				if _, ok := r.take(t.Context(), &other, n, time.Minute); ok {
+					mu.Lock()
+					defer mu.Unlock()
 					order = append(order, n)
 				}
 			}()
