@@ -28,7 +28,7 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 	}
 	x.idle = newIdleBody(resp.Body, x.server.options.IdleTimeout, x.cancel)
 	resp.Body = x.idle
-	keepReturned(resp.Header, x.route.upstream.Upstream)
+	keepReturned(resp.Header, x.route.upstream.Upstream, time.Now())
 	if x.upstreamID = plainID(resp.Header.Get(headRequestID)); x.upstreamID == "" && resp.Header.Get(headRequestID) == "" {
 		resp.Header[headRequestID] = []string{x.rec.idText()}
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/proxy/upstream"
@@ -84,7 +85,7 @@ func (c *stored) failed(err error) error {
 // records what has become of it, which is durable before the last bytes leave.
 func (c *stored) relay(resp *http.Response, made *wire.Made, then func() ledger.Ticket) error {
 	defer resp.Body.Close()
-	keepReturned(resp.Header, c.upstream.Upstream)
+	keepReturned(resp.Header, c.upstream.Upstream, time.Now())
 	if !c.raw && resp.StatusCode < 300 {
 		if err := c.screen(resp); err != nil {
 			return err
