@@ -188,9 +188,9 @@ func readShaped(resp *http.Response, u *upstream.Upstream) ([]byte, error) {
 	}
 	body = u.Redact(body)
 	var shaped *wire.Error // SDKs know what to do with an error object only
-	if !json.Valid(body) { // an empty or HTML page of some middlebox
-		shaped = badGateway(resp.StatusCode, "upstream_failed", "The upstream "+u.Name+" answered "+
-			strconv.Itoa(resp.StatusCode)+" "+http.StatusText(resp.StatusCode)+", without saying why.")
+	if !json.Valid(body) {
+		shaped = wire.TextError(resp.StatusCode, "The upstream "+u.Name+" answered "+
+			strings.TrimSpace(strconv.Itoa(resp.StatusCode)+" "+http.StatusText(resp.StatusCode)), body, u.Redact)
 	} else {
 		shaped = wire.ForeignError(resp.StatusCode, body)
 	}
