@@ -18,9 +18,9 @@ func (g *guest) Break() {
 	}
 	until := time.Now().Add(lastWords)
 	for wait := lookAtLeast; unsent(g.Conn) > 0 && time.Now().Before(until); wait = min(2*wait, lookAtLatest) {
-		time.Sleep(wait)
+		<-time.After(wait)
 	}
 	if c.SetLinger(0) == nil {
-		g.Close() //nolint:errcheck // there is nobody to tell
+		g.Close()
 	}
 }
