@@ -1,6 +1,7 @@
 package test
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,23 @@ import (
 	"github.com/tokenfare/tokenfare/test/fakeopenai"
 	"github.com/tokenfare/tokenfare/test/harness"
 )
+
+// TestAnOldClientIsCutAtTheEndOfTheDrain, and sees that.
+func TestAnOldClientIsCutAtTheEndOfTheDrain(t *testing.T) {
+	t.Parallel()
+	up := fakeopenai.New(t)
+	up.Always(model, fakeopenai.Answer{Text: words(20), Pause: fakeopenai.Forever(), PauseAt: 5})
+	p := harness.Start(t, harness.Config{Upstream: up.URL, Limits: []string{"1000000 tokens in total"}, More: "timeouts: { drain: 300ms }\n"})
+	body := ask(`"stream": true`, `"max_tokens": 50`)
+	conn := connect(t, p, fmt.Sprintf("POST /v1/chat/completions HTTP/1.0\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		harness.Alice, len(body), body))
+	answer := bufio.NewReader(conn)
+	readEvents(t, answer, 5)
+	p.Stop(t)
+	if rest, err := io.ReadAll(answer); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("it ended with %v after %q", err, rest)
+	}
+}
 
 // TestThreatACutAnswerOverHTTP10: where the end of the connection is the end of the answer, an answer that is cut must not end like one that
 // is whole. A proxy in front that speaks HTTP/1.0, as nginx does by default, would pass it on as that. What came before the cut arrives.
