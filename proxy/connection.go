@@ -6,7 +6,8 @@ import (
 )
 
 // Connection is what a call comes in on, if it can tell that its client has hung up where net/http cannot: the server reads one byte
-// behind a request to notice that, and no further, should there be one. It must be safe for concurrent use.
+// behind a request to notice that, and no further, should there be one. And it can break, where net/http would close it in order. It must
+// be safe for concurrent use.
 type Connection interface {
 	// During has left called, from some other goroutine, if the client hangs up before Over, and at once if it has. It replaces what was to
 	// be called before.
@@ -15,6 +16,9 @@ type Connection interface {
 	Left() bool
 	// Over forgets what was to be called. It may be called by then.
 	Over()
+	// Break closes the connection so that the client sees an error, and not the end of an answer. What was written before should have
+	// reached the client by then, if it can within some seconds.
+	Break()
 }
 
 type connectionKey struct{}

@@ -21,6 +21,7 @@ func (l *leaver) During(left context.CancelCauseFunc) {
 }
 func (l *leaver) Left() bool { return l.gone.Load() }
 func (l *leaver) Over()      {}
+func (l *leaver) Break()     {}
 
 // TestNobodyElseIsAskedForAClientWhoHasLeft: as for one of whom net/http says so.
 func TestNobodyElseIsAskedForAClientWhoHasLeft(t *testing.T) {

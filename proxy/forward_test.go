@@ -120,6 +120,13 @@ func TestErrorsOfTheUpstream(t *testing.T) {
 		{"a message alone", 400, `{"error":{"message":"only"}}`, 400, "", "only", false},
 		{"HTML", 502, `<html>nginx sk-upstream-secret</html>`, 502, "upstream_failed", "answered 502 Bad Gateway", false},
 		{"nothing", 503, ``, 503, "upstream_failed", "answered 503 Service Unavailable", false},
+		{
+			"HTML of its own", 413, "<html>\r\n<head><title>413 Too Large</title><style>h1 { color: red }</style></head><body><h1>Ask for &lt; 1 MB, sk&#45;upstream-secret</h1></body></html>", 413,
+			"upstream_failed", "answered 413 Request Entity Too Large: 413 Too Large Ask for < 1 MB, [key]", false,
+		},
+		{"a text", 400, "no such deployment of sk-upstream-secret\n", 400, "upstream_failed", "answered 400 Bad Request: no such deployment of [key]", false},
+		{"a text, of its own limit", 429, "slow down, org-abcdefghij", 429, "upstream_failed", "answered 429 Too Many Requests: slow down, org-", false},
+		{"nothing of its own", 404, ``, 404, "upstream_failed", "answered 404 Not Found, without saying why.", false},
 		{"another shape", 400, `{"error":"sk-upstream-secret cannot do this"}`, 400, "upstream_failed", "[key] cannot do this", false},
 		{"its key escaped", 500, `{"error":{"message":"key sk\u002dupstream\u002Dsecret \"broke\"","type":"x","param":null,"code":null}}`, 500, "", `key [key] "broke"`, false},
 		{"its key escaped, of its own limit", 429, `{"error":{"message":"sk\u002dupstream-secret: slow down","type":"x","param":null,"code":"rate"}}`, 429, "rate", "[key]: slow down", false},
@@ -135,7 +142,10 @@ func TestErrorsOfTheUpstream(t *testing.T) {
 				answerWith(c.status, c.body)(w, r)
 			})
 			got := h.chat(hi)
-			message, _, _, code := got.errorOf(t)
+			message, kind, _, code := got.errorOf(t)
+			if fits := map[bool]string{true: "invalid_request_error", false: "server_error"}[c.want < 500]; kind != fits && kind != "x" {
+				t.Errorf("it is of type %s, want %s", kind, fits)
+			}
 			if got.status != c.want || code != c.code || !strings.Contains(message, c.says) || strings.Contains(got.body+message, "sk-upstream") {
 				t.Errorf("%d %s: %s", got.status, code, message)
 			}

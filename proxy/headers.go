@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy/limit"
@@ -21,14 +22,14 @@ var returned = [...]string{
 }
 
 // keepReturned takes everything else out of an upstream's header, and what holds the upstream's key: a provider may put it anywhere.
-func keepReturned(h http.Header, u *upstream.Upstream) {
+func keepReturned(h http.Header, u *upstream.Upstream, now time.Time) {
 	for name, values := range h {
 		keep := slices.Contains(returned[:], name)
 		for _, v := range values {
 			keep = keep && !u.Holds(v)
 		}
 		if name == headRetryAfter || name == headRetryMillis {
-			keep = keep && plainWait(values)
+			keep = keep && plainWait(values, now)
 		}
 		if !keep {
 			delete(h, name)
@@ -36,8 +37,9 @@ func keepReturned(h http.Header, u *upstream.Upstream) {
 	}
 }
 
-// plainWait reports whether a wait can be passed on: a number that is not negative, or a date (RFC 9110, section 10.2.3).
-func plainWait(values []string) bool {
+// plainWait reports whether a wait can be passed on: a number that is not negative, or a date to come (RFC 9110, section 10.2.3). Of a date
+// that is over clients make no wait at all, or a negative one.
+func plainWait(values []string, now time.Time) bool {
 	if len(values) != 1 {
 		return false
 	}
@@ -46,8 +48,8 @@ func plainWait(values []string) bool {
 		// Nobody but Go reads hexadecimal digits and underscores.
 		return n >= 0 && n < 1e9 && strings.Trim(values[0], "0123456789.eE+-") == ""
 	}
-	_, err = http.ParseTime(values[0])
-	return err == nil
+	at, err := http.ParseTime(values[0])
+	return err == nil && at.After(now)
 }
 
 // writeBudgets sets the headers every answer to a known caller carries: what is left of its tightest token and request

@@ -88,6 +88,28 @@ func TestHeadersForAnUpstream(t *testing.T) {
 	}
 }
 
+// TestWhatConnectionNamesStaysHere: it is meant for the connection between the caller and this proxy (RFC 9110, section 7.6.1).
+func TestWhatConnectionNamesStaysHere(t *testing.T) {
+	spec := alice(t)
+	spec.Upstreams = []proxy.UpstreamSpec{{Name: "up", Key: "sk-upstream-secret", Forward: []string{"X-Team-Trace", "X-Other"}, Set: map[string]string{"X-Set": "ours"}}}
+	h := newHouse(t, spec, answerWith(200, plainAnswer(8, 3)))
+	for connection, named := range map[string]string{
+		"keep-alive": "", "X-Team-Trace": "X-Team-Trace", "keep-alive, x-team-trace": "X-Team-Trace", "x-other\t ,keep-alive": "X-Other",
+		"x-team": "", "Traceparent": "Traceparent", "X-Set": "", "Authorization": "",
+	} {
+		h.chat(hi, "Connection", connection, "X-Team-Trace", "mine", "X-Other", "too", "Traceparent", "00-1-2-3")
+		got := (<-h.asked).Header
+		for _, name := range []string{"X-Team-Trace", "X-Other", "Traceparent", "X-Set", "Authorization"} {
+			if travels := got.Get(name) != ""; travels != (name != named) {
+				t.Errorf("Connection: %s: %s travels: %v", connection, name, travels)
+			}
+		}
+		if got.Get("Connection") != "" {
+			t.Errorf("Connection: %s went upstream", got.Get("Connection"))
+		}
+	}
+}
+
 // TestMistakesOfPools: each is named.
 func TestMistakesOfPools(t *testing.T) {
 	two := []proxy.UpstreamSpec{{Name: "one", URL: "http://one/v1"}, {Name: "two", URL: "http://two/v1"}}

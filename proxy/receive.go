@@ -28,7 +28,7 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 	}
 	x.idle = newIdleBody(resp.Body, x.server.options.IdleTimeout, x.cancel)
 	resp.Body = x.idle
-	keepReturned(resp.Header, x.route.upstream.Upstream)
+	keepReturned(resp.Header, x.route.upstream.Upstream, time.Now())
 	if x.upstreamID = plainID(resp.Header.Get(headRequestID)); x.upstreamID == "" && resp.Header.Get(headRequestID) == "" {
 		resp.Header[headRequestID] = []string{x.rec.idText()}
 	}
@@ -188,9 +188,9 @@ func readShaped(resp *http.Response, u *upstream.Upstream) ([]byte, error) {
 	}
 	body = u.Redact(body)
 	var shaped *wire.Error // SDKs know what to do with an error object only
-	if !json.Valid(body) { // an empty or HTML page of some middlebox
-		shaped = badGateway(resp.StatusCode, "upstream_failed", "The upstream "+u.Name+" answered "+
-			strconv.Itoa(resp.StatusCode)+" "+http.StatusText(resp.StatusCode)+", without saying why.")
+	if !json.Valid(body) {
+		shaped = wire.TextError(resp.StatusCode, "The upstream "+u.Name+" answered "+
+			strings.TrimSpace(strconv.Itoa(resp.StatusCode)+" "+http.StatusText(resp.StatusCode)), body, u.Redact)
 	} else {
 		shaped = wire.ForeignError(resp.StatusCode, body)
 	}

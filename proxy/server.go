@@ -187,12 +187,14 @@ func (s *Server) recover(next http.Handler) http.Handler {
 				return
 			}
 			if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so, too
+				breakOff(recordOf(r), r)
 				panic(p) // breaks the client's transfer: it must see that the answer is not whole
 			}
 			s.metrics.panics.Inc()
 			rec := recordOf(r)
 			s.options.Log.Error("panic", "id", rec.id.String(), "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
 			if rec.status != 0 {
+				breakOff(rec, r)
 				panic(http.ErrAbortHandler)
 			}
 			s.writeError(w, r, &wire.Error{

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -112,6 +113,41 @@ func TestStoredPathsPassOnFaults(t *testing.T) {
 				t.Errorf("%d %s, %v; want %d with %q", got.status, got.body, got.err, c.status, c.has)
 			}
 		})
+	}
+}
+
+// TestStoredPathsTellWhetherTheUpstreamWasReached: what it has read it may have done.
+func TestStoredPathsTellWhetherTheUpstreamWasReached(t *testing.T) {
+	v := freshVault(t)
+	id := v.must(secret, "POST", "/v1/responses", remember)
+	there := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		panic(http.ErrAbortHandler)
+	}))
+	defer there.Close()
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	const nobodys = "an object that was made so is nobody's"
+	for _, c := range []struct {
+		method, path, at string
+		code             string
+		nobodys          bool
+	}{
+		{"POST", "/v1/conversations", there.URL, "upstream_failed", true},
+		{"GET", "/v1/responses/" + id, there.URL, "upstream_failed", false},
+		{"POST", "/v1/conversations", gone.URL, "upstream_unreachable", false},
+		{"GET", "/v1/responses/" + id, gone.URL, "upstream_unreachable", false},
+	} {
+		body := ""
+		if c.method == http.MethodPost {
+			body = `{}`
+		}
+		catalogPolicy(t, v.house, c.at, v.spec)
+		got := v.as(secret, c.method, c.path, body)
+		message, _, _, code := got.errorOf(t)
+		if got.status != 502 || code != c.code || strings.Contains(message, nobodys) != c.nobodys || strings.Contains(message, "cannot be reached") != (c.at == gone.URL) {
+			t.Errorf("%s %s: %d %s: %s", c.method, c.path, got.status, code, message)
+		}
 	}
 }
 

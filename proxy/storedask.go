@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/proxy/upstream"
@@ -22,7 +23,7 @@ func (c *stored) ask(method, path string, query url.Values, body *heldBody) (*ht
 	resp, err := c.roundTrip(ctx, method, path, query, body)
 	if err != nil {
 		defer cancel(nil)
-		return nil, c.failed(err)
+		return nil, c.failed(method, err)
 	}
 	resp.Body = newIdleBody(resp.Body, c.server.options.IdleTimeout, cancel)
 	if isGzip(resp.Header) {
@@ -68,13 +69,21 @@ func (c *stored) roundTrip(ctx context.Context, method, path string, query url.V
 	return c.upstream.RoundTrip(r)
 }
 
-// failed says why there is no answer. Addresses and causes stay here.
-func (c *stored) failed(err error) error {
+// failed says why there is no answer to a request. Addresses and causes stay here.
+func (c *stored) failed(method string, err error) error {
+	unanswered, ok := errors.AsType[*upstream.Error](err)
+	written := ok && unanswered.Written
+	done := ""
+	if written && method == http.MethodPost { // nobody knows the id of what was made
+		done = " What was asked for may have been done all the same; an object that was made so is nobody's, and cannot be used."
+	}
 	switch {
 	case errors.Is(err, context.Canceled) && c.r.Context().Err() != nil:
 		return context.Canceled
-	case upstream.IsTimeout(err):
-		return badGateway(http.StatusGatewayTimeout, "upstream_timeout", "The upstream "+c.upstream.Name+" did not answer in time.")
+	case upstream.IsTimeout(err) && written:
+		return badGateway(http.StatusGatewayTimeout, "upstream_timeout", "The upstream "+c.upstream.Name+" did not answer in time."+done)
+	case written:
+		return badGateway(http.StatusBadGateway, "upstream_failed", "The connection to upstream "+c.upstream.Name+" broke before its answer was complete."+done)
 	default:
 		return badGateway(http.StatusBadGateway, "upstream_unreachable", "The upstream "+c.upstream.Name+" cannot be reached.")
 	}
@@ -84,7 +93,7 @@ func (c *stored) failed(err error) error {
 // records what has become of it, which is durable before the last bytes leave.
 func (c *stored) relay(resp *http.Response, made *wire.Made, then func() ledger.Ticket) error {
 	defer resp.Body.Close()
-	keepReturned(resp.Header, c.upstream.Upstream)
+	keepReturned(resp.Header, c.upstream.Upstream, time.Now())
 	if !c.raw && resp.StatusCode < 300 {
 		if err := c.screen(resp); err != nil {
 			return err

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
 )
@@ -31,20 +33,21 @@ func (a *app) postCorrections(w http.ResponseWriter, r *http.Request) {
 		writeAdminError(w, http.StatusConflict, "no_ledger", "This proxy keeps no ledger: its configuration says `ledger: none`.")
 		return
 	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostCorrectionBody))
+	if err != nil {
+		writeUnread(w, err)
+		return
+	}
 	var asked corrections
-	in := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostCorrectionBody))
+	in := json.NewDecoder(bytes.NewReader(body))
 	in.DisallowUnknownFields()
-	err := in.Decode(&asked)
+	err = in.Decode(&asked)
 	if err == nil {
 		if _, more := in.Token(); !errors.Is(more, io.EOF) {
 			err = errors.New("there is something after the JSON object")
 		}
 	}
 	if err != nil {
-		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			writeAdminError(w, http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("The request is larger than %d bytes: make fewer corrections at once.", tooLarge.Limit))
-			return
-		}
 		writeAdminError(w, http.StatusBadRequest, "invalid_json", "The request is not what this takes: "+err.Error())
 		return
 	}
@@ -61,6 +64,19 @@ func (a *app) postCorrections(w http.ResponseWriter, r *http.Request) {
 		a.log.Info("ledger corrected", "calls", len(made.Corrected), "cost_change", made.change().String(), "reason", asked.Reason)
 	}
 	writeAdmin(w, http.StatusOK, made)
+}
+
+// writeUnread says why a request could not be read. What the system says of that names addresses, and stays here.
+func writeUnread(w http.ResponseWriter, err error) {
+	tooLarge, ok := errors.AsType[*http.MaxBytesError](err)
+	switch {
+	case ok:
+		writeAdminError(w, http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("The request is larger than %d bytes: make fewer corrections at once.", tooLarge.Limit))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		writeAdminError(w, http.StatusRequestTimeout, "request_timeout", "The request did not arrive in time: it may take as long as timeouts.request_header. Nothing was corrected.")
+	default:
+		writeAdminError(w, http.StatusBadRequest, "request_incomplete", "The request broke off before its end: send as much as its Content-Length says. Nothing was corrected.")
+	}
 }
 
 // correctionStatus says an error in HTTP's terms.

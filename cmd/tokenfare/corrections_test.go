@@ -2,11 +2,17 @@ package main
 
 import (
 	"encoding/json"
+	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,6 +90,33 @@ func TestCorrectionRequests(t *testing.T) {
 }
 
 // TestCorrectionsAtOnce: of many who correct the same call, one does it.
+// TestCorrectionsThatDoNotArrive: why, in plain words, and without an address.
+func TestCorrectionsThatDoNotArrive(t *testing.T) {
+	s := openShop(t)
+	broken := func(why error) io.Reader {
+		ours, theirs := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 19090}, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 41234}
+		return io.MultiReader(strings.NewReader(`{"reason":`), iotest.ErrReader(&net.OpError{Op: "read", Net: "tcp", Source: ours, Addr: theirs, Err: why}))
+	}
+	for name, c := range map[string]struct {
+		body   io.Reader
+		status int
+		says   string
+	}{
+		"slow":   {broken(os.ErrDeadlineExceeded), http.StatusRequestTimeout, "did not arrive in time"},
+		"reset":  {broken(syscall.ECONNRESET), http.StatusBadRequest, "broke off before its end"},
+		"short":  {iotest.ErrReader(io.ErrUnexpectedEOF), http.StatusBadRequest, "broke off before its end"},
+		"no end": {strings.NewReader(`{"reason":`), http.StatusBadRequest, "invalid_json"},
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/ledger/corrections", c.body)
+		r.Header.Set("Authorization", "Bearer "+shopToken)
+		w := httptest.NewRecorder()
+		s.app.adminHandler().ServeHTTP(w, r)
+		if text := w.Body.String(); w.Code != c.status || !strings.Contains(text, c.says) || strings.Contains(text, "127.0.0.1") || strings.Contains(text, "tcp") {
+			t.Errorf("%s: %d %s", name, w.Code, text)
+		}
+	}
+}
+
 func TestCorrectionsAtOnce(t *testing.T) {
 	s := openShop(t)
 	s.status.Store(0)

@@ -123,6 +123,10 @@ func (c *crowd) lead(next http.Handler) http.Handler {
 			crowded(w, r)
 			return
 		}
+		if !r.ProtoAtLeast(1, 1) {
+			untilItsEnd(next, w, r)
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
 }

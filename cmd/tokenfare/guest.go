@@ -21,6 +21,7 @@ type guest struct {
 
 	reading atomic.Bool // somebody waits for a byte, and will see the end
 	busy    atomic.Bool // a call wants to know
+	half    atomic.Bool // an answer is under way whose end is the connection's
 
 	mu    sync.Mutex
 	left  context.CancelCauseFunc // guarded by mu; nil: no call wants to know
@@ -104,6 +105,9 @@ func (g *guest) look() {
 
 func (g *guest) Close() error {
 	defer g.once.Do(g.leave)
+	if g.half.Load() { // as the server closes all there are when the time to drain is over
+		g.resets()
+	}
 	return g.Conn.Close()
 }
 
@@ -129,7 +133,7 @@ func guestOf(ctx context.Context, c net.Conn) context.Context {
 		c = secure.NetConn()
 	}
 	if g, ok := c.(*guest); ok {
-		return proxy.WithConnection(ctx, g)
+		return context.WithValue(proxy.WithConnection(ctx, g), guestKey{}, g)
 	}
 	return ctx
 }

@@ -20,12 +20,13 @@ var (
 )
 
 // Header makes the header of a request: a fresh one, so that nothing of a caller's travels on by accident. media is the type of the
-// body; empty: there is none.
+// body; empty: there is none. What a caller's Connection names is for its connection alone (RFC 9110, section 7.6.1), and stays here.
 func (u *Upstream) Header(from http.Header, media string) http.Header {
 	h := make(http.Header, 8+len(u.set))
+	connection := from["Connection"]
 	for _, names := range [...][]string{always, u.forward} {
 		for _, name := range names {
-			if v := from[name]; len(v) > 0 {
+			if v := from[name]; len(v) > 0 && !nominated(connection, name) {
 				h[name] = v
 			}
 		}
@@ -42,6 +43,18 @@ func (u *Upstream) Header(from http.Header, media string) http.Header {
 		h[u.auth] = u.authorization
 	}
 	return h
+}
+
+// nominated reports whether one of the values of Connection names a header.
+func nominated(connection []string, name string) bool {
+	for _, v := range connection {
+		for one := range strings.SplitSeq(v, ",") {
+			if strings.EqualFold(strings.Trim(one, " \t"), name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // ours are the headers that requests have from here, and those that concern a single connection (RFC 9110, section 7.6.1).

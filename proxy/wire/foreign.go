@@ -123,7 +123,12 @@ func compacted(body []byte) string {
 	if json.Compact(&b, body) != nil {
 		return ""
 	}
-	text, rest := b.Bytes(), ""
+	return bounded(b.Bytes())
+}
+
+// bounded is a text, cut where it is long.
+func bounded(text []byte) string {
+	rest := ""
 	if len(text) > mostErrorText {
 		text, rest = text[:mostErrorText], "…"
 	}
