@@ -299,7 +299,7 @@ func (r *reader) itemPartMember(p *contentPart, name string) error {
 		return r.attachment(fileShape, "file_data", p, &p.inlay)
 	case "file_data":
 		if r.next() == '"' {
-			return r.later(&p.inlay)
+			return r.inlay(&p.inlay)
 		}
 	case "file_id":
 		return r.fileID(p)

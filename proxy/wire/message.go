@@ -211,13 +211,28 @@ func (r *reader) partKind(p *contentPart, words ...string) error {
 
 // attachment reads the object that holds an image, audio or a file, and leaves its data for later.
 func (r *reader) attachment(s *shape, data string, p *contentPart, at *span) error {
+	inlaid := s != imageShape // a picture at an address has a flat cost
+	if inlaid && r.next() == '"' {
+		text, err := r.scalar()
+		if err == nil {
+			err = r.notRemote(text)
+		}
+		if err == nil {
+			r.countUnless(false, text)
+		}
+		return err
+	}
 	if r.next() != '{' {
 		return r.countAll(cost.PartMessages)
 	}
 	return r.object(s, func(name string) error {
 		switch {
+		case name == data && r.next() == '"' && inlaid:
+			return r.inlay(at)
 		case name == data && r.next() == '"':
 			return r.later(at)
+		case inlaid && slices.Contains(addressed, name):
+			return r.unknowable()
 		case name == "file_id":
 			return r.fileID(p)
 		case name == "detail":

@@ -12,7 +12,7 @@ type reading struct {
 	choices  bool     // the member choices holds what the model said, and whether it holds anything is of interest
 	said     string   // another member that holds what the model said, in items; empty: there is none
 	text     string   // a member of the top level that is itself a piece of what the model said; empty: there is none
-	finished string   // the type of the events whose member item was finished, said in pieces or not; empty: there is none
+	finished string   // the type of the events whose member item was finished, said in pieces or not; empty: there are no items
 	answer   string   // the member of an event that holds the answer as it is so far; empty: there is none
 	last     []string // types of the events that end a stream; where there are none, [DONE] does
 	makes    matter   // what is made, where it is no text: then it cannot be counted
@@ -100,6 +100,8 @@ func (is *reading) member(name []byte, base int) topMember {
 	switch {
 	case is.choices && string(name) == "choices":
 		return choicesMember
+	case is.choices && isWords(name), is.text != "" && base == 0 && string(name) == is.text:
+		return wordsMember
 	case is.said != "" && string(name) == is.said:
 		return saidMember
 	case base > 0:
@@ -114,11 +116,15 @@ func (is *reading) member(name []byte, base int) topMember {
 		return indexMember
 	case is.finished != "" && string(name) == "sequence_number":
 		return numberMember
+	case is.finished != "" && string(name) == "content_index":
+		return contentMember
+	case is.finished != "" && string(name) == "summary_index":
+		return summaryMember
+	case is.finished != "" && !isSilent(name):
+		return pieceMember
 	}
 	return otherMember
 }
 
-// isText reports whether a member of the top level is itself something that the model said.
-func (is *reading) isText(name []byte, base int) bool {
-	return is.text != "" && base == 0 && string(name) == is.text
-}
+// speaks reports whether answers hold what a model said.
+func (is *reading) speaks() bool { return is.choices || is.said != "" || is.text != "" }

@@ -31,7 +31,9 @@ type scanState struct {
 	name   nameBuffer
 
 	top     topMember // the member of the top-level object that is being read, or of the one that holds the answer
-	textual bool      // the name read last says that a string behind it is text of the answer
+	payload bool      // the name read last says that a string behind it is no text, unless there are blanks in it
+	sealed  bool      // that is the string being read, and none was found so far
+	hush    int16     // the depth of a member whose strings are not the model's; 0: there is none
 	texts   int       // how many strings that are text have begun
 	item    itemState // the item that is being read
 
@@ -88,8 +90,12 @@ const (
 	answerMember // the answer as it is so far
 	indexMember  // the place of an item
 	numberMember // the number of the event
-	saidMember   // what the model said, in items
-	itemMember   // an item
+	contentMember
+	summaryMember // the place of a part of an item
+	wordsMember   // what the model said, in any form
+	pieceMember   // the same, unless it was said before
+	saidMember    // what the model said, in items
+	itemMember    // an item
 )
 
 // reset makes the scanner ready for the next value.
@@ -237,7 +243,10 @@ func (s *scanner) open(object bool) {
 		s.objects[s.depth/64] &^= bit
 	}
 	s.depth++
-	s.textual = false
+	s.payload = false
+	if s.depth == 1 && !object && s.is.speaks() {
+		s.top = wordsMember // no answer that we know, but what is in it may reach a reader
+	}
 	if s.depth == 2 && object && s.top == answerMember {
 		s.base, s.top = 1, otherMember
 	}
@@ -253,7 +262,10 @@ func (s *scanner) close(object bool) {
 		return
 	}
 	s.depth--
-	s.textual = false
+	s.payload = false
+	if s.depth < int(s.hush) {
+		s.hush = 0
+	}
 	s.phase = afterValue
 	if s.depth == s.base && s.base > 0 {
 		s.base, s.top = 0, otherMember
@@ -269,11 +281,12 @@ func (s *scanner) close(object bool) {
 
 func (s *scanner) beginLiteral(first byte) {
 	s.beginValue(false, false, first == 'n', inLiteral)
-	s.textual = false
 	if s.depth == 1 {
 		switch s.top {
 		case indexMember:
-			s.item.indexed, s.item.index = true, 0
+			s.item.place, s.item.indexed = 0, true
+		case contentMember, summaryMember:
+			s.item.part, s.item.parted, s.item.summary = 0, true, s.top == summaryMember
 		case numberMember:
 			s.numbered, s.number = true, 0
 		}
@@ -289,7 +302,9 @@ func (s *scanner) digits(b []byte) {
 	switch {
 	case s.depth != 1:
 	case s.top == indexMember:
-		s.indexDigits(b)
+		s.item.indexed = s.item.indexed && placeDigits(&s.item.place, b)
+	case s.top == contentMember, s.top == summaryMember:
+		s.item.parted = s.item.parted && placeDigits(&s.item.part, b)
 	case s.top == numberMember:
 		const most = 1e14 // of which there is one digit more
 		for _, c := range b {

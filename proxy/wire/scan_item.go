@@ -3,18 +3,30 @@ package wire
 import "bytes"
 
 // Much of a response comes in pieces, but calls of some tools come whole: a patch or a command is in its item alone, once that is
-// finished. So of a stream's items those are read that were not read in pieces, and of an answer all of them.
+// finished; and servers other than OpenAI's may write no pieces at all. So of a stream's items, and of the events that finish a part of
+// one, those are read that were not read in pieces, and of an answer all items.
 
 // itemState is what is known of the item that is being read, or of the event that holds one. It is small: it is copied for each event.
 type itemState struct {
-	index   uint32 // its place...
-	indexed bool   // ...was read
+	place   uint32 // its place...
+	part    uint32 // ...and that of the part of it...
+	indexed bool   // ...were...
+	parted  bool   // ...read
+	summary bool   // the part is one of its summary
 	kind    itemKind
-	part    itemPart
-	direct  bool  // the string being read is known to count
-	hush    int16 // the depth of a member whose strings are not the model's; 0: there is none
-	told    bool  // the type of the event was read...
-	done    bool  // ...and it says that the item is finished
+	holds   itemPart
+	direct  bool // the string being read is known to count
+	told    bool // the type of the event was read...
+	done    bool // ...it says that something is finished...
+	final   bool // ...and that this is the item
+}
+
+// endType looks at the type of an event, of which a type that is cut off may finish something. finished is that of an item that is.
+func (i *itemState) endType(name nameBuffer, finished string) {
+	text := name.b[:name.n]
+	i.told = true
+	i.final = finished != "" && string(text) == finished
+	i.done = finished != "" && (bytes.HasSuffix(text, []byte(".done")) || name.n == len(name.b))
 }
 
 // An itemKind says who has said what is in an item, and whether it was said before.
@@ -64,15 +76,6 @@ func itemPartOf(name []byte) itemPart {
 	return wholePart
 }
 
-// isSaid reports whether a member of that name holds what a model said, in any dialect we know.
-func isSaid(name []byte) bool {
-	switch string(name) {
-	case "content", "refusal", "reasoning_content", "reasoning", "text", "name", "arguments", "input":
-		return true
-	}
-	return false
-}
-
 // inItems reports whether what is read may be an item.
 func (s *scanner) inItems() bool { return s.top >= saidMember }
 
@@ -87,38 +90,44 @@ func (s *scanner) itemDepth() int {
 // endItemName looks at the name of a member within an item.
 func (s *scanner) endItemName(name []byte) {
 	depth := s.itemDepth()
-	if s.depth <= int(s.item.hush) {
-		s.item.hush = 0
+	if s.depth <= int(s.hush) {
+		s.hush = 0
 	}
 	switch {
 	case s.depth < depth:
-		s.item.part = noPart
+		s.item.holds = noPart
 	case s.depth == depth:
-		s.item.part = itemPartOf(name)
-		s.textual = s.item.part == textPart
-	case s.item.part == textPart:
-		s.textual = isSaid(name)
+		s.item.holds = itemPartOf(name)
+	case s.item.holds == textPart:
+		s.endWordsName(name)
 	case s.depth == depth+1 && string(name) == "sources": // where a search has looked
-		s.item.hush = int16(s.depth) // at most maxScanDepth
+		s.hush = int16(s.depth) // at most maxScanDepth
 	}
 }
 
 // beginItemString says what to do with a string within an item.
 func (s *scanner) beginItemString() {
 	switch {
-	case s.item.part == typePart && s.depth == s.itemDepth():
+	case s.item.holds == typePart && s.depth == s.itemDepth():
 		s.kind = keepItemType
 		s.name.n = 0
-	case s.item.part == wholePart && s.item.hush == 0, s.item.part == textPart && s.textual:
-		counts, known := s.itemCounts()
-		if known && !counts {
-			return
-		}
-		s.kind = keepItem
+	case s.item.holds >= textPart && s.hush == 0:
+		s.beginUnsure()
+	}
+}
+
+// beginUnsure begins a string that is the model's, and counts unless it was said before.
+func (s *scanner) beginUnsure() {
+	counts, known := s.itemCounts()
+	if known && !counts {
+		return
+	}
+	s.kind = keepItem
+	if s.sealed = s.payload; !s.sealed {
 		s.texts++
-		if s.item.direct = known; known {
-			s.sink.take(&s.aside)
-		}
+	}
+	if s.item.direct = known; known {
+		s.sink.take(&s.aside)
 	}
 }
 
@@ -130,58 +139,38 @@ func (s *scanner) keepItem(b []byte) {
 	}
 }
 
-// itemCounts reports whether what is read of an item counts, and whether that is known for sure: servers differ in what they write first.
+// itemCounts reports whether what is read of an item or a part counts, and whether that is known for sure: servers differ in what they
+// write first.
 func (s *scanner) itemCounts() (counts, known bool) {
 	i := &s.item
 	if s.is.finished == "" {
 		return i.kind != foreignItem, i.kind != unknownItem
 	}
-	if i.kind == piecedItem || i.kind == foreignItem || i.told && !i.done || i.indexed && s.spoken.has(i.index) {
+	inItem := s.top == itemMember
+	known = i.done && i.indexed && (i.kind != unknownItem || !inItem)
+	switch {
+	case i.kind == foreignItem || i.told && !i.done:
 		return false, true
+	case s.spoken.astray && i.kind != wholeItem: // who knows of what
+		return false, known
+	case i.indexed && i.parted:
+		said := s.spoken.has(i.partKey())
+		return i.done && !said, known || said
+	case i.indexed && s.spoken.has(i.key()):
+		return false, inItem // else the place of the part may follow
+	default:
+		return i.done, known
 	}
-	return i.done, i.done && i.indexed && i.kind != unknownItem
 }
 
-// takeItem is called when nothing more comes of an item, or of an event: what was put aside counts, or it does not.
+// takeItem is called when nothing more comes of an item, or of an event: what was put aside counts, or it does not. What is said in an
+// event is not said again in one that finishes a part or an item at its place. An item that is finished is followed by none.
 func (s *scanner) takeItem() {
-	if s.is.finished != "" && s.item.indexed && s.sink.fresh {
-		s.spoken.add(s.item.index)
-	}
 	if counts, _ := s.itemCounts(); counts {
 		s.sink.take(&s.aside)
 	}
 	s.aside.drop()
-}
-
-// indexDigits reads on in the place of an item.
-func (s *scanner) indexDigits(digits []byte) {
-	const most = 1 << 28
-	for _, c := range digits {
-		if s.item.indexed = s.item.indexed && c >= '0' && c <= '9' && s.item.index < most; s.item.indexed {
-			s.item.index = s.item.index*10 + uint32(c-'0')
-		}
+	if s.is.finished != "" && s.sink.fresh && !s.item.final {
+		s.spoken.add(&s.item)
 	}
 }
-
-// places are those of the items that have come in pieces, as many as may be kept.
-type places struct {
-	last uint32 // the one added last, and one more; 0: there is none
-	all  map[uint32]bool
-}
-
-const mostPlaces = 1 << 14
-
-func (p *places) add(i uint32) {
-	if p.last == i+1 {
-		return
-	}
-	p.last = i + 1
-	if p.all == nil {
-		p.all = map[uint32]bool{}
-	}
-	if len(p.all) < mostPlaces {
-		p.all[i] = true
-	}
-}
-
-func (p *places) has(i uint32) bool { return p.last == i+1 || p.all[i] }

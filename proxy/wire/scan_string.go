@@ -17,18 +17,15 @@ const (
 )
 
 func (s *scanner) beginString() {
-	s.escape = escape{}
+	s.escape, s.sealed = escape{}, false
 	if s.isName = s.phase == wantName || s.phase == wantNameOrEnd; !s.isName {
 		s.beginValue(false, false, false, inString)
 		s.kind = skipString
 		switch {
 		case s.inItems():
 			s.beginItemString()
-		case s.textual:
-			s.kind = keepText
-			s.texts++
-		case s.top == choicesMember && string(s.name.b[:s.name.n]) == "finish_reason":
-			s.reason = true
+		case s.inWords():
+			s.beginWords()
 		case s.depth == s.base+1 && s.top == tierMember:
 			s.kind = keepTier
 			s.name.n = 0
@@ -39,14 +36,13 @@ func (s *scanner) beginString() {
 			s.kind = keepModel
 			s.served = s.served[:0]
 		}
-		s.textual = false
 		return
 	}
 	s.phase, s.kind = inString, skipString
 	if s.depth == s.base+1 {
 		s.top = otherMember
 	}
-	if s.depth == s.base+1 || s.top == choicesMember || s.inItems() {
+	if s.depth == s.base+1 || s.inWords() || s.inItems() {
 		s.kind = keepName
 		s.name.n = 0
 	}
@@ -91,6 +87,11 @@ func (s *scanner) flushEscape() {
 }
 
 func (s *scanner) keep(b []byte) {
+	if s.sealed {
+		if b = s.unseal(b); len(b) == 0 {
+			return
+		}
+	}
 	switch s.kind {
 	case keepText:
 		s.sink.add(b)
@@ -120,7 +121,7 @@ func (s *scanner) endString() {
 			s.last = s.is.ends(s.name.b[:s.name.n])
 			s.failed = s.failed || string(s.name.b[:s.name.n]) == "error" // a response's
 			s.goesOn = s.is.goesOn(s.name.b[:s.name.n])
-			s.item.told, s.item.done = true, s.is.finished != "" && string(s.name.b[:s.name.n]) == s.is.finished
+			s.item.endType(s.name, s.is.finished)
 		case keepItemType:
 			s.item.kind = itemKindOf(s.name.b[:s.name.n])
 		}
@@ -134,8 +135,8 @@ func (s *scanner) endString() {
 	if s.depth > s.base+1 {
 		if s.inItems() {
 			s.endItemName(name)
-		} else if isSaid(name) {
-			s.textual = true
+		} else {
+			s.endWordsName(name)
 		}
 		return
 	}
@@ -150,7 +151,7 @@ func (s *scanner) endString() {
 		s.top = modelMember
 	default:
 		s.top = s.is.member(name, s.base)
-		s.textual = s.is.isText(name, s.base)
+		s.payload = s.top == pieceMember && isPayload(name)
 	}
 }
 
@@ -158,7 +159,7 @@ func (s *scanner) endString() {
 // and the length of the buffer is more than that of any name we look for.
 type nameBuffer struct {
 	n int
-	b [32]byte
+	b [64]byte
 }
 
 func (n *nameBuffer) add(b []byte) { n.n += copy(n.b[n.n:], b) }

@@ -32,7 +32,7 @@ var wholeItems = map[string]string{
 	"a type in words": `{"action":{"commands":["one two three"," four five"],"type":" message"},"id":"a b","type":"shell_call"}`,
 }
 
-// quietItems are those that say nothing, or have said it before.
+// quietItems are those that say nothing, or commonly have said it before.
 var quietItems = map[string]string{
 	"message":   `{"type":"message","content":[{"type":"output_text","text":"one two"}]}`,
 	"function":  `{"arguments":"{ 1 }","name":"f g","type":"function_call"}`,
@@ -74,16 +74,20 @@ func TestItemsThatComeWholeCount(t *testing.T) {
 			}
 		}
 	}
-	for name, item := range quietItems {
-		for _, sorted := range []bool{false, true} {
-			if n := count(stream, finished("0", item, sorted)); n != 0 {
-				t.Errorf("%s counts %d", name, n)
-			}
-		}
-	}
 	for name, want := range map[string]int64{"message": 2, "function": 4, "custom": 2, "reasoning": 2, "code": 2, "output": 0, "listed": 0, "picture": 0} {
 		if n := count(AnswerOptions{}, `{"output":[`+quietItems[name]+`]}`); n != want {
 			t.Errorf("%s counts %d in an answer, want %d", name, n, want)
+		}
+		for _, sorted := range []bool{false, true} {
+			item := finished("0", quietItems[name], sorted)
+			if n := count(stream, item); n != want {
+				t.Errorf("%s counts %d in a stream that has not said it before, want %d", name, n, want)
+			}
+			for _, index := range []string{`,"output_index":0`, ""} {
+				if n := count(stream, event("response.x.delta", index+`,"delta":"seven"`)+item); n != 1 {
+					t.Errorf("%s counts once more: %d", name, n-1)
+				}
+			}
 		}
 	}
 }
