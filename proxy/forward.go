@@ -61,7 +61,8 @@ func (x *exchange) ask(r *http.Request) (*http.Response, error) {
 	u.Sending()
 	sent := time.Now()
 	resp, err := u.RoundTrip(x.outgoing(ctx, r.Header))
-	if err == nil {
+	switch {
+	case err == nil:
 		x.written = true
 		full := resp.StatusCode == http.StatusTooManyRequests // its text tells for whom
 		if !full {
@@ -73,9 +74,9 @@ func (x *exchange) ask(r *http.Request) (*http.Response, error) {
 		if full {
 			x.tell(resp.StatusCode, resp.Header)
 		}
-	} else if errors.Is(context.Cause(ctx), context.Canceled) { // the client has left
+	case errors.Is(context.Cause(ctx), context.Canceled): // the client has left
 		x.rests(u.Left(sent), 0)
-	} else {
+	default:
 		x.tellUnanswered(err)
 	}
 	if err != nil {

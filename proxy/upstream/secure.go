@@ -70,8 +70,9 @@ func (s secure) roundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	var began atomic.Pointer[time.Timer] // when there was a connection, as without TLS
 	var interim atomic.Int32
-	var written atomic.Bool // the transport writes it from its own goroutine
-	resp, err := s.RoundTrip(r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+	var failed atomic.Bool // the transport writes it from its own goroutine
+	var body handed
+	out := r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) {
 			if began.Load() == nil {
 				began.Store(time.AfterFunc(s.patience, func() { cancel(errPatience) }))
@@ -83,25 +84,24 @@ func (s secure) roundTrip(r *http.Request) (*http.Response, error) {
 			}
 			return nil
 		},
-		WroteRequest: func(info httptrace.WroteRequestInfo) {
-			if info.Err == nil {
-				written.Store(true)
-			}
-		},
-	})))
+		WroteRequest: func(info httptrace.WroteRequestInfo) { failed.Store(info.Err != nil) },
+	}))
+	body.of(out)
+	resp, err := s.RoundTrip(out)
 	if timer := began.Load(); timer != nil && !timer.Stop() && err == nil { // nothing more could be read of it
 		resp.Body.Close()
 		err = errPatience
 	}
 	if err != nil {
+		left := false
 		if cause := context.Cause(ctx); cause != nil {
-			err = cause
+			err, left = cause, true
 		}
 		cancel(nil)
 		if began.Load() == nil { // there was no connection
 			return nil, &Error{Err: err}
 		}
-		return nil, broken(r, err, written.Load())
+		return nil, broken(r, err, body.whole() && (left || !failed.Load()))
 	}
 	if resp.ProtoMajor == 1 && resp.ContentLength < 0 {
 		resp.Body = &openEnded{resp.Body, r.Context()}

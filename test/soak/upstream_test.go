@@ -57,12 +57,12 @@ func newUpstream(t testing.TB, plans func(number int) plan, over fakeopenai.Over
 		u.http.CloseClientConnections()
 		u.http.Close()
 	})
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	taken, err := net.Dial("tcp", u.http.Listener.Addr().String()) // as long as it is open, nobody else can listen where it is
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.gone = "http://" + nobody.Addr().String() + "/v1"
-	nobody.Close()
+	t.Cleanup(func() { taken.Close() })
+	u.gone = "http://" + taken.LocalAddr().String() + "/v1"
 	return u
 }
 
