@@ -248,7 +248,7 @@ func FuzzReadForm(f *testing.F) {
 				}
 				continue
 			}
-			_, boundary, _ := strings.Cut(contentType, "boundary=")
+			boundary := contentType[strings.Index(strings.ToLower(contentType), "boundary=")+len("boundary="):]
 			if plain := strings.Trim(boundary, `"`); plain == boundary && !strings.ContainsAny(boundary, ";\\ ") {
 				std, err := multipart.NewReader(bytes.NewReader(body), boundary).ReadForm(1 << 20)
 				if err == nil && len(std.Value["model"]) == 0 && forms[e].model != "" {
