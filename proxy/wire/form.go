@@ -106,7 +106,8 @@ type formReader struct {
 func (f *formReader) next() (more bool, err error) {
 	part, err := f.parts.NextRawPart()
 	if errors.Is(err, io.EOF) {
-		if end, ok := bytes.CutPrefix(f.body[f.at:], f.delimiter); !ok || !bytes.HasPrefix(end, []byte("--")) {
+		end, closed := bytes.CutPrefix(f.body[f.at:], append(f.delimiter[:len(f.delimiter):len(f.delimiter)], "--"...))
+		if !closed || len(bytes.Trim(end, " \t\r\n")) > 0 { // nobody may read a part behind the last
 			return false, oddForm()
 		}
 		return false, nil
