@@ -8,6 +8,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -106,7 +107,7 @@ type formReader struct {
 func (f *formReader) next() (more bool, err error) {
 	part, err := f.parts.NextRawPart()
 	if errors.Is(err, io.EOF) {
-		end, closed := bytes.CutPrefix(f.body[f.at:], append(f.delimiter[:len(f.delimiter):len(f.delimiter)], "--"...))
+		end, closed := bytes.CutPrefix(f.body[f.at:], append(slices.Clip(f.delimiter), "--"...))
 		if !closed || len(bytes.Trim(end, " \t\r\n")) > 0 { // nobody may read a part behind the last
 			return false, oddForm()
 		}
