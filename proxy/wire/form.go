@@ -108,7 +108,7 @@ func (f *formReader) next() (more bool, err error) {
 	part, err := f.parts.NextRawPart()
 	if errors.Is(err, io.EOF) {
 		end, closed := bytes.CutPrefix(f.body[f.at:], append(slices.Clip(f.delimiter), "--"...))
-		if !closed || len(bytes.Trim(end, " \t\r\n")) > 0 { // nobody may read a part behind the last
+		if !closed || len(bytes.ReplaceAll(bytes.TrimLeft(end, " \t"), []byte("\r\n"), nil)) > 0 { // nobody may read a part behind the last
 			return false, oddForm()
 		}
 		return false, nil
