@@ -14,7 +14,7 @@ import (
 	"github.com/tokenfare/tokenfare/proxy"
 )
 
-// A key is one bearer token in one header, and is looked for nowhere else.
+// A key is one bearer token in one header. Wherever else it stands, it opens nothing.
 func TestThreatKeysInOtherPlaces(t *testing.T) {
 	h := newHouse(t, alice(t, plenty), answerWith(200, plainAnswer(8, 3)))
 	basic := base64.StdEncoding.EncodeToString([]byte(":" + secret))

@@ -181,7 +181,7 @@ func (f *formReader) plainHead(head []byte) bool {
 }
 
 func oddForm() *Error {
-	return badRequest(CodeInvalidForm, "", "The form is not written as RFC 7578 says: end lines with CR LF, put nothing before its parts, and close it with its boundary.")
+	return badRequest(CodeInvalidForm, "", "The form is not written as RFC 7578 says: end lines with CR LF, put nothing before its parts nor behind them, and close it with its boundary.")
 }
 
 // nameOf is the name of a field that may be there.

@@ -146,8 +146,10 @@ func TestReadFormRefuses(t *testing.T) {
 			t.Errorf("%s: %+v, %v", like, req, err)
 		}
 	}
-	if _, err := Read(Transcriptions, "multipart/form-data; boundary=B", []byte(plain)); err != nil {
-		t.Fatal(err)
+	for _, end := range []string{"", "\r\n", " \t\r\n\r\n"} {
+		if _, err := Read(Transcriptions, "multipart/form-data; boundary=B", []byte(plain+end)); err != nil {
+			t.Fatalf("with %q behind it: %v", end, err)
+		}
 	}
 	// Whoever ends a head at a bare LF reads the model "dear".
 	const hidden = disposition + "\"model\"\n\ndear\r\n" + disposition + "\"x\"\r\n\r\nchep\r\n" + disposition + "\"file\"\r\n\r\nabc\r\n--B--"
@@ -172,6 +174,10 @@ func TestReadFormRefuses(t *testing.T) {
 		"a cut form":           {as(contentType, string(whole[:len(whole)-40])), CodeInvalidForm, ""},
 		"bare line ends":       {as(contentType, strings.ReplaceAll(string(whole), "\r\n", "\n")), CodeInvalidForm, ""},
 		"something before":     {as(contentType, "preamble\r\n"+string(whole)), CodeInvalidForm, ""},
+		"something behind":     {as("multipart/form-data; boundary=B", plain+"\r\nepilogue"), CodeInvalidForm, ""},
+		"a part behind":        {as("multipart/form-data; boundary=B", plain+"\r\n"+plain), CodeInvalidForm, ""},
+		"an end that goes on":  {as("multipart/form-data; boundary=B", plain+"0"), CodeInvalidForm, ""},
+		"a bare CR behind":     {as("multipart/form-data; boundary=B", plain+"\r"), CodeInvalidForm, ""},
 		"an encoding":          {as(contentType, changed("\r\n\r\nm", "\r\nContent-Transfer-Encoding: base64\r\n\r\nbQ==")), CodeInvalidForm, ""},
 		"a name in RFC 2231":   {as(contentType, changed(`name="model"`, `name*=UTF-8''model`)), CodeInvalidForm, ""},
 		"a file in no name":    {as(contentType, strings.Replace(changed(`name="model"`, `name="x"; filename=""`), "\r\nm\r\n", "\r\nm\r\n", 1)), CodeInvalidForm, "x"},
