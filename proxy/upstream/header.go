@@ -65,7 +65,10 @@ var ours = []string{
 
 // theirs are headers of callers that mean something else, or somebody else, where they come with our key.
 var theirs = []string{
-	"X-Api-Key", "Cookie", "Openai-Organization", "Openai-Project", "Forwarded", "X-Real-Ip", "X-Http-Method-Override", "X-Tokenfare-Label",
+	"Cookie", "Openai-Organization", "Openai-Project", "X-Goog-User-Project", "X-Tokenfare-Label",
+	"X-Api-Key", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key", "X-Amz-Security-Token", // keys, of which the upstream has one of ours
+	"Forwarded", "X-Real-Ip", "True-Client-Ip", "Cf-Connecting-Ip",
+	"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url", // where one of these counts, it is another call
 }
 
 // callNames are headers that name one call: whoever sends a second one under that name gets the answer to the first. And net/http takes
