@@ -187,7 +187,8 @@ func (a *app) open(ctx context.Context) (err error) {
 	}
 	a.outage.over(a.registry)
 	estimator := cost.NewEstimator()
-	go warm(estimator)
+	letGarbageGather()
+	go warm(estimator, encodings(a.spec.Models, a.catalog))
 	a.server, err = proxy.New(proxy.Options{ //nolint:contextcheck // calls are settled though their callers are gone
 		Limiter: a.limiter, Estimator: estimator, Ledger: a.books.ledger(), Registry: a.registry, Log: a.log,
 		MaxBody: a.config.MaxBody, MaxBuffered: a.config.MaxBuffered,
@@ -202,13 +203,6 @@ func (a *app) open(ctx context.Context) (err error) {
 	}
 	a.notifier, err = newNotifier(a)
 	return err
-}
-
-// warm reads the vocabularies that most models use, so that the first call need not wait for them.
-func warm(e *cost.Estimator) {
-	for _, encoding := range []string{"o200k_base", "cl100k_base"} {
-		_ = e.Load(encoding) // what cannot be read is reported by the first estimate that needs it
-	}
 }
 
 // mayListen refuses to open the proxy to others while nobody needs a key.

@@ -10,8 +10,11 @@ import (
 func newVocab(table string) *vocab {
 	n := 256 + (len(table)-256)/7
 	v := &vocab{
-		start: make([]uint32, 1, n+1),
-		made:  make([]made, n),
+		start: take[uint32](n + 1)[:1],
+		made:  take[made](n),
+		twos:  (*[1 << 16]uint32)(take[uint32](1 << 16)),
+
+		begins: &take[filters](1)[0],
 	}
 	v.readMade(table)
 	read := make(chan struct{})
@@ -48,7 +51,7 @@ func (v *vocab) readMade(table string) {
 // readBytes puts the bytes of every token together: those of its halves, which
 // stand before it.
 func (v *vocab) readBytes(table string) {
-	all := make([]byte, v.start[len(v.made)]+8)
+	all := take[byte](int(v.start[len(v.made)]) + 8)
 	put := func(at, token uint32) {
 		binary.LittleEndian.PutUint64(all[at:], binary.LittleEndian.Uint64(all[v.start[token]:]))
 		if n := v.made[token].length(); n > 8 { // seldom
@@ -118,7 +121,7 @@ func (v *vocab) addLong() {
 			first += n
 		}
 	}
-	v.tails = make([]tail, first)
+	v.tails = take[tail](int(first))
 	for token, m := range v.made {
 		n := m.length()
 		if n <= 8 {
@@ -157,7 +160,7 @@ func newHashTable[S any](n int) hashTable[S] {
 	for 1<<(64-t.shift) < 2*n {
 		t.shift--
 	}
-	t.slots = make([]S, 1<<(64-t.shift))
+	t.slots = take[S](1 << (64 - t.shift))
 	clear(t.slots) // memory that is read before it is written costs the system two page faults
 	return t
 }

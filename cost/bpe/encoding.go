@@ -26,7 +26,9 @@ type splitter func(text string, i int) (end int)
 
 // New returns the encoding called name: o200k_base, cl100k_base, p50k_base or
 // r50k_base. The first call for a name makes its tables, in some tens of
-// milliseconds and, for the largest, 12 MB; later calls return the same value.
+// milliseconds and, for the largest, 12 MB of memory that the garbage collector
+// does not manage: the limit that it keeps to, if there is one, becomes as much
+// lower (GOMEMLIMIT). Later calls return the same value.
 // Any other name is an error.
 func New(name string) (*Encoding, error) {
 	load, ok := encodings[name]

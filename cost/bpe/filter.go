@@ -56,6 +56,6 @@ func newBitFilter(n int) bitFilter {
 	for 64<<(64-f.shift) < 8*n {
 		f.shift--
 	}
-	f.words = make([]uint64, 1<<(64-f.shift))
+	f.words = take[uint64](1 << (64 - f.shift))
 	return f
 }

@@ -13,8 +13,8 @@ type vocab struct {
 	made    []made
 	singles [256]uint32 // the tokens of single bytes
 
-	twos   [1 << 16]uint32      // tokens of 2 bytes; 0: there is none
-	begins filters              // of those of 3 to 8 bytes
+	twos   *[1 << 16]uint32     // tokens of 2 bytes; 0: there is none
+	begins *filters             // of those of 3 to 8 bytes
 	short  hashTable[shortSlot] // those themselves
 	eight  bitFilter            // of the first 8 bytes of longer ones
 	long   hashTable[longSlot]  // where in tails longer ones are, by their first 8 bytes

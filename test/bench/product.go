@@ -105,6 +105,7 @@ func buildProduct(ctx context.Context, dir string) (string, error) {
 	path := filepath.Join(dir, "tokenfare")
 	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", path, "./cmd/tokenfare")
 	build.Dir = strings.TrimSpace(string(root))
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build ./cmd/tokenfare: %w\n%s", err, out)
 	}

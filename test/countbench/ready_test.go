@@ -35,18 +35,18 @@ func BenchmarkReady(b *testing.B) {
 	}
 }
 
-// BenchmarkSize is what the contenders add to a program: live heap with both
+// BenchmarkSize is what the contenders add to a program: memory with both
 // encodings, and bytes of the program itself.
 func BenchmarkSize(b *testing.B) {
 	programs := build(b)
 	for _, l := range libraries {
-		var heaps []float64
+		var memory []float64
 		for range 3 {
-			heaps = append(heaps, programs[l.name].start(b, encodings...).heap)
+			memory = append(memory, programs[l.name].start(b, encodings...).memory)
 		}
 		b.Run(l.name, func(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(median(heaps)/1e6, "heap-MB")
+			b.ReportMetric(median(memory)/1e6, "memory-MB")
 			b.ReportMetric(float64(programs[l.name].bytes-programs["nothing"].bytes)/1e6, "program-MB")
 		})
 	}
@@ -68,7 +68,7 @@ type program struct {
 }
 
 // start is what a program says of itself: nanoseconds and bytes.
-type start struct{ wall, cpu, heap float64 }
+type start struct{ wall, cpu, memory float64 }
 
 // build makes the programs as they are released, without symbols.
 func build(tb testing.TB) map[string]program {
@@ -95,7 +95,7 @@ func (p program) start(tb testing.TB, encodings ...string) (s start) {
 	tb.Helper()
 	out, err := exec.Command(p.path, encodings...).Output()
 	if err == nil {
-		_, err = fmt.Fscan(strings.NewReader(string(out)), &s.wall, &s.cpu, &s.heap)
+		_, err = fmt.Fscan(strings.NewReader(string(out)), &s.wall, &s.cpu, &s.memory)
 	}
 	if err != nil {
 		tb.Fatalf("%s: %v", p.path, err)

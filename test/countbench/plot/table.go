@@ -106,12 +106,12 @@ func growth(b *strings.Builder, r *figures.Results) {
 // ready is the table of what it takes to begin.
 func ready(b *strings.Builder, r *figures.Results) {
 	columns := each(encodings, func(encoding string) string { return encoding + " ready, ms: least · median" })
-	heading(b, "a fresh process", append(columns, "live heap of both, MB", "larger program, MB"))
+	heading(b, "a fresh process", append(columns, "memory of both, MB", "larger program, MB"))
 	for _, c := range contenders {
 		cells := each(encodings, func(encoding string) string {
 			return cell(r, "Ready/"+encoding, c, "least-ms") + " · " + cell(r, "Ready/"+encoding, c, "ms")
 		})
-		row(b, label(c), append(cells, cell(r, "Size", c, "heap-MB"), cell(r, "Size", c, "program-MB")))
+		row(b, label(c), append(cells, cell(r, "Size", c, "memory-MB"), cell(r, "Size", c, "program-MB")))
 	}
 }
 
