@@ -204,6 +204,10 @@ func (r *reader) text(at span) string {
 		}
 		return string(quoted[1 : len(quoted)-1])
 	}
+	if len(quoted) > longText { // decoded to where it stays
+		text := appendUnescaped(make([]byte, 0, len(quoted)), quoted[1:len(quoted)-1])
+		return unsafe.String(unsafe.SliceData(text), len(text))
+	}
 	r.scratch = appendUnescaped(r.scratch[:0], quoted[1:len(quoted)-1])
 	return string(r.scratch)
 }
