@@ -22,10 +22,16 @@ func TestNamingAnIDDoesNotMakeItOnes(t *testing.T) {
 		if got := v.post(t.Context(), "/v1/conversations", `{}`); got.status != http.StatusOK {
 			t.Fatalf("%d %s", got.status, got.body)
 		}
-		for _, id := range []string{`msg_SECRET`, `msg\u005fSECRET`} {
-			items := `{"items":[{"type":"message","role":"user","content":"Hi","id":"` + id + `"},{"type":"message","role":"user","content":"msg_other"}]}`
+		for _, items := range []string{
+			`{"type":"message","role":"user","content":"Hi","id":"msg_SECRET"}`,
+			`{"type":"message","role":"user","content":"Hi","id":"msg\u005fSECRET"}`,
+			`{"type":"message","role":"user","content":"\ud800"},{"type":"message","role":"user","content":"Hi","id":"msg_SECRET"}`,
+			`{"type":"message","role":"user","content":"Hi","x":{"a":1,"a":2},"id":"msg_SECRET"}`,
+			`{"type":"message","role":"user","content":"Hi","x":{"msg_SECRET":1}}`,
+		} {
+			items = `{"items":[` + items + `,{"type":"message","role":"user","content":"msg_other"}]}`
 			if got := v.post(t.Context(), wire.Endpoint("/v1/conversations/conv_1/items"), items); got.status != http.StatusOK {
-				t.Fatalf("%d %s", got.status, got.body)
+				t.Fatalf("%s: %d %s", items, got.status, got.body)
 			}
 		}
 		made := false

@@ -1,13 +1,10 @@
 package wire
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/tokenfare/tokenfare/cost"
 )
@@ -36,24 +33,29 @@ func ReadItems(body []byte) (*Request, error) {
 	return req, nil
 }
 
-// Strings returns which of some texts are strings somewhere in a body that [ReadItems] has read.
+// Strings returns which of some texts are strings somewhere in a body that [ReadItems] has read, names included. It reads as that does: what
+// it could not read to the end would have all of them.
 func Strings(body []byte, texts []string) map[string]bool {
 	wanted, there := map[string]bool{}, map[string]bool{}
 	for _, text := range texts {
 		wanted[text] = true
 	}
-	r := jsontext.NewDecoder(bytes.NewReader(body))
-	for {
-		token, err := r.ReadToken()
-		if err != nil { // its end
-			return there
-		}
-		if token.Kind() == '"' {
-			if text := token.String(); wanted[text] {
-				there[text] = true
-			}
+	r := newReader(body, &Request{})
+	defer r.release()
+	look := func(at span) {
+		if text := r.text(at); wanted[text] {
+			there[text] = true
 		}
 	}
+	err := r.walk(func(value span, _ bool) {
+		if r.body[value.start] == '"' {
+			look(value)
+		}
+	}, look)
+	if err != nil {
+		return wanted
+	}
+	return there
 }
 
 // updateDialect is for what may be changed of a stored object.
