@@ -45,7 +45,7 @@ type Report struct {
 	Err       error      // why reading ended, if not at the end of the body
 }
 
-// maxHeld bounds what an Answer holds of an event: one that is longer is passed on as it comes, whatever it is.
+// maxHeld bounds what an Answer holds of an event: one that is longer is passed on as it comes, unless it begins as an error, which ends the answer.
 const (
 	maxHeld  = 1 << 20
 	readSize = 8 << 10

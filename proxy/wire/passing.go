@@ -59,6 +59,9 @@ func (a *Answer) more() {
 	a.buf = a.buf[:held+n]
 }
 
+// errLongError ends a stream: an error that is not all there cannot be searched for what the caller must not see, and none is as long as that.
+var errLongError = errors.New("the upstream sent an error of more than 1 MiB in a stream")
+
 // sift reads buf from at on, moves ready behind all that may pass, and cuts out what is withheld. It stops before what is to be
 // paid for first, and before an event that is not all there and is likely to be like the last one: that costs least to read at once.
 func (a *Answer) sift() {
@@ -75,6 +78,11 @@ func (a *Answer) sift() {
 		n, what := a.sse.next(a.buf[a.at:])
 		a.at += n
 		tooLong := a.passing || a.at-a.ready > maxHeld
+		if tooLong && !a.passing && a.redact != nil && beginsError(a.buf[a.ready:a.at]) {
+			a.buf, a.err = a.buf[:a.ready], errLongError
+			a.at = len(a.buf)
+			return
+		}
 		switch {
 		case what == eventEnd:
 			a.dropped = a.withhold && !tooLong && a.scan.onlyUsage()

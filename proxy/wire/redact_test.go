@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"regexp"
 	"strings"
@@ -100,12 +101,29 @@ func TestErrorsOfStreamsAreRedacted(t *testing.T) {
 
 // An event that is too long passes as it is, and those behind it are looked at again.
 func TestLongEventsPassUnredacted(t *testing.T) {
-	long := `data: {"error":{"message":"` + hidden + strings.Repeat("x", 2*maxHeld) + "\"}}\n\n"
+	long := `data: {"error":null,"type":"x","response":{"error":null},"choices":[{"delta":{"content":"` + hidden + strings.Repeat("x", 2*maxHeld) + "\"}}]}\n\n"
 	short := `data: {"error":{"message":"` + hidden + "\"}}\n\n"
 	for name, o := range modes() {
 		got, err := io.ReadAll(NewAnswer(io.NopCloser(strings.NewReader(short+long+short)), o))
 		if want := plainlyHidden(short) + long + plainlyHidden(short); err != nil || string(got) != want {
 			t.Errorf("%s: %d bytes, %v, want %d", name, len(got), err, len(want))
+		}
+	}
+}
+
+// TestLongErrorsEndTheAnswer: nobody sees of them what they would not of shorter ones.
+func TestLongErrorsEndTheAnswer(t *testing.T) {
+	x := hidden + strings.Repeat("x", 2*maxHeld)
+	short := `data: {"choices":[]}` + "\n\n"
+	for _, long := range []string{
+		`data: {"error":{"message":"` + x, `data: {"id":1,"Error":"` + x, "event: error\ndata: " + x, `data: {"type":"error","message":"` + x,
+		`data: {"type":"response.failed","response":{"id":"a","output":[1,{}],"error":{"message":"` + x, `data: {"response":{},"error":["` + x,
+	} {
+		for name, o := range modes() {
+			got, err := io.ReadAll(NewAnswer(io.NopCloser(strings.NewReader(short+long+"\"}}\n\n"+short)), o))
+			if !errors.Is(err, errLongError) || string(got) != short {
+				t.Errorf("%.60s, %s: %d bytes, %v", long, name, len(got), err)
+			}
 		}
 	}
 }
