@@ -90,7 +90,8 @@ type family struct {
 // provider's prefix (openai/, azure/) is dropped, and so is what follows the base name of a fine-tuned model
 // (ft:BASE:org::id). Then the longest match wins: the name; the name without its date; its family, which knows the encoding
 // but no price. A model that somebody else serves (openrouter/openai/gpt-4) is known by what stands behind the last slash,
-// but for its price. For any other name the encoding is a guess (o200k_base) and limits and price are unknown. Names are matched by case, as the provider does.
+// but for its price. For any other name the encoding is a guess (o200k_base), and so is whether it reasons; limits and price are unknown. Names are matched
+// by case, as the provider does.
 func (c *Catalog) Model(name string) Model {
 	m := c.model(name)
 	m.Skipped = c.reasons[name]
@@ -129,7 +130,9 @@ func (c *Catalog) model(name string) Model {
 			return m
 		}
 	}
-	return Model{Name: name, Encoding: defaultEncoding, DefaultOutput: defaultOutput}
+	m := Model{Name: name, Encoding: defaultEncoding, Reasoning: thinks(base)}
+	m.limits(0, 0, true)
+	return m
 }
 
 // Known lists every model that the catalog has by name, sorted by name; families are not listed.

@@ -82,7 +82,7 @@ func TestModelMatching(t *testing.T) {
 		"claude-x":                            {"claude-x", "o200k_base", false, false, false, "$0.00"},
 		"anthropic/gpt-4o":                    {"anthropic/gpt-4o", "o200k_base", true, false, false, "$0.00"},
 		"GPT-4o":                              {"GPT-4o", "o200k_base", false, false, false, "$0.00"},
-		"o100":                                {"o100", "o200k_base", false, false, false, "$0.00"},
+		"o100":                                {"o100", "o200k_base", false, true, false, "$0.00"},
 		"":                                    {"", "o200k_base", false, false, false, "$0.00"},
 		"ft:":                                 {"ft:", "o200k_base", false, false, false, "$0.00"},
 		"-2024-08-06":                         {"-2024-08-06", "o200k_base", false, false, false, "$0.00"},

@@ -35,6 +35,7 @@ type exchange struct {
 	asked    bool   // the caller asked for the usage chunk
 	limited  bool   // the caller set an output limit
 	choices  int64  // at least 1
+	discards bool   // more answers are made than are returned
 	body     *heldBody
 	request  *wire.Request     // as it was read; nil once nobody else is to be asked
 	length   int64             // bytes of the body as it was read

@@ -55,7 +55,7 @@ type facts struct {
 	status    int  // 0: no status came
 	streamed  bool
 	reasoning bool // hidden output may have been made
-	unseen    bool // what was made is no text, so it cannot be counted
+	unseen    bool // what was made is no text, or not all of it is returned, so it cannot be counted
 	reported  bool
 	credible  bool // a reported usage is possible at all
 	complete  bool // the answer came to its own end
@@ -154,7 +154,7 @@ func (x *exchange) squareUp() {
 func (x *exchange) judge(why cause, report wire.Report) outcome {
 	f := facts{
 		cause: why, written: x.written, status: x.status, streamed: x.stream && !x.unreadable, reasoning: x.facts.Reasoning,
-		unseen:   report.Unseen,
+		unseen:   report.Unseen || x.discards,
 		reported: report.Reported || report.Invalid,
 		credible: x.credible(report),
 		complete: why == endedAnswer && report.Complete && report.Err == nil,
@@ -209,7 +209,7 @@ func (x *exchange) usage(b basis, report wire.Report) cost.Usage {
 		reported.Images, reported.Characters, reported.Fees = u.Images, u.Characters, u.Fees
 		return reported
 	case chargeCounted:
-		u.Output = report.Counted
+		u.Output = max(report.Counted, min(u.Output, addSaturating(report.Counted, x.unfulfilled())))
 	case chargeReserved:
 	case chargeLarger:
 		u.Output = max(report.Counted, u.Output)
@@ -217,6 +217,14 @@ func (x *exchange) usage(b basis, report wire.Report) cost.Usage {
 		return cost.Usage{}
 	}
 	return u
+}
+
+// unfulfilled is how much of a prediction may not have come true: that is billed as output, and nobody sees it.
+func (x *exchange) unfulfilled() int64 {
+	if x.estimate.ByPart[cost.PartPrediction] == 0 {
+		return 0
+	}
+	return x.estimate.Beyond
 }
 
 // credible reports whether a reported usage can be true: not zero when output was seen, and no more than the model can hold.

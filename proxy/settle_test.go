@@ -18,6 +18,7 @@ const (
 	streamed  = `{"model":"gpt-4o-mini","stream":true,"messages":[{"role":"user","content":"Hi"}],"max_tokens":50}`
 	reasoning = `{"model":"o4-mini","stream":true,"messages":[{"role":"user","content":"Hi"}],"max_completion_tokens":50}`
 	reserved  = 8 + 50 // tokens, for each of these
+	predicted = `{"model":"gpt-4o-mini","stream":true,"messages":[{"role":"user","content":"Hi"}],"max_tokens":50,"prediction":{"type":"content","content":"one two"}}`
 )
 
 // chunks writes a stream: "a b c" is three pieces of text; then usage, if any; then the end, unless it is cut.
@@ -82,11 +83,19 @@ func TestEndings(t *testing.T) {
 		{"reported negative", streamed, chunks(three, usage(9, -4, 5), false), reserved, false},
 		{"reported absurd", streamed, chunks(three, usage(9, 1<<40, 1<<41), false), reserved, false},
 		{"reported absurd, and more was seen than reserved", streamed, chunks(strings.Repeat("one ", 70), usage(9, 1<<40, 1<<41), false), 8 + 70, false},
+		{"a prediction that may not have come true", predicted, chunks(three, "", true), 8 + 2 + 3 + 2, true},
+		{"a prediction, reported", predicted, chunks(three, usage(9, 4, 13), false), 13, false},
+		{"more is made than is returned", `{"model":"gpt-3.5-turbo-instruct","prompt":"Hi","max_tokens":50,"best_of":3}`, answerWith(200, `{"choices":[{"index":0,"text":" one two three"}]}`), 1 + 3*50, false},
+		{"as much is returned as is made", `{"model":"gpt-3.5-turbo-instruct","prompt":"Hi","max_tokens":50,"best_of":3,"n":3}`, answerWith(200, `{"choices":[{"index":0,"text":" one two three"}]}`), 1 + 3, false},
 		{"more than was reserved is debt", streamed, chunks(three, usage(9, 91, 100), false), 100, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := newHouse(t, alice(t, "1000 tokens in total"), c.upstream)
-			got := h.chat(c.body)
+			path := "/v1/chat/completions"
+			if strings.Contains(c.body, `"prompt"`) {
+				path = "/v1/completions"
+			}
+			got := h.postForm(path, "application/json", c.body)
 			if broken := got.err != nil; broken != c.broken {
 				t.Errorf("transfer broken: %v (%v), want %v", broken, got.err, c.broken)
 			}

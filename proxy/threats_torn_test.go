@@ -85,3 +85,42 @@ func TestThreatAStreamThatEndsTooSoon(t *testing.T) {
 		}
 	}
 }
+
+// TestThreatAPlainAnswerThatEndsTooSoon: where the end of an answer is the connection's, half of an object would look like all there is.
+func TestThreatAPlainAnswerThatEndsTooSoon(t *testing.T) {
+	whole := plainAnswer(8, 2)
+	for name, c := range map[string]struct {
+		answer string
+		torn   bool
+		used   int64
+	}{
+		"whole":              {whole, false, 10},
+		"half":               {whole[:len(whole)/2], true, 58},
+		"all but its end":    {whole[:len(whole)-1], true, 58},
+		"one brace":          {"{", true, 58},
+		"no object":          {"It is too hot.", false, 58},
+		"an array":           {"[1,2", false, 58},
+		"nothing":            {"", true, 58},
+		"more than there is": {whole + "x", false, 58},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t, alice(t, plenty), func(w http.ResponseWriter, _ *http.Request) {
+				conn, to, err := http.NewResponseController(w).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, _ = io.WriteString(to, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"+c.answer)
+				_ = to.Flush()
+				_ = conn.Close()
+			})
+			got := h.chat(`{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hi"}],"max_tokens":50}`)
+			if got.status != http.StatusOK || got.body != c.answer || (got.err != nil) != c.torn {
+				t.Errorf("%d %q, %v; torn: %v", got.status, got.body, got.err, c.torn)
+			}
+			if used := h.settled(plenty); used != c.used {
+				t.Errorf("charged %d, not %d", used, c.used)
+			}
+		})
+	}
+}

@@ -142,12 +142,15 @@ func (a *Answer) Complete() bool {
 	}
 }
 
-// Torn reports whether the body is a stream that ended in the middle of what the model had to say, though as HTTP it may have ended in
+// Torn reports whether the body is an object that has not ended, or a stream that ended in the middle of what the model had to say, though as HTTP it may have ended in
 // order: its last event is one that others follow, or is not whole, and none has said why a choice ended, its usage, or an error. A caller who is not told takes it
 // for all there is. It is for when reading has ended.
 func (a *Answer) Torn() bool {
-	if !a.stream || a.Complete() {
+	if a.raw || a.Complete() {
 		return false
+	}
+	if !a.stream {
+		return a.scan.mayFail()
 	}
 	whole := !a.sse.inEvent || a.scan.valid() // its empty line may be missing
 	a.endEvent()

@@ -137,6 +137,7 @@ func (d *dialect) readBody(r *reader) error {
 	if r.req.Model == "" {
 		r.req.Model = d.model
 	}
+	r.req.Discards = r.req.Cost.Choices > max(1, r.wanted)
 	switch {
 	case d.bare:
 	case r.req.Model == "":
@@ -174,6 +175,9 @@ func (r *reader) member(name string) error {
 		// Servers that know best_of produce that many answers and return n of them.
 		_, n, err := r.integer(1, maxChoices)
 		r.req.Cost.Choices = max(r.req.Cost.Choices, n)
+		if name == "n" {
+			r.wanted = n
+		}
 		return err
 	case "user", "safety_identifier":
 		return r.id() // the model is not shown it

@@ -32,6 +32,7 @@ type reader struct {
 
 	instructed bool  // there is more to speech than its text
 	prompted   int64 // how many prompts there are, where each is answered by itself
+	wanted     int64 // n; 0: it is not given
 	leastLimit int64 // the smallest output limit that may be given: some servers take 0 for no limit at all
 }
 

@@ -28,6 +28,7 @@ type Request struct {
 	LeastLimit   int64        // the smallest output limit that the endpoint takes
 	MustLimit    int64        // the output limit that holds where none is given, and must be written so that it does; 0: none
 	Refs         []Ref        // to what the provider stores, in the order they are there
+	Discards     bool         // more answers are made than are returned: best_of is larger than n
 	Stores       bool         // the provider is to store the answer
 	CacheKey     string       // the caller's name for prompts that begin alike: prompt_cache_key
 	ContentType  string       // that a form is to be sent with; empty: the body is JSON
