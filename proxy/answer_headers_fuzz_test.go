@@ -1,11 +1,11 @@
 package proxy
 
 import (
+	"math/big"
 	"mime"
 	"net/http"
 	"reflect"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,8 +13,11 @@ import (
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
-// decimal is a number as people and programs write one.
-var decimal = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
+// seconds are a number in digits, decimal one with a fraction.
+var (
+	seconds = regexp.MustCompile(`^[0-9]{1,9}$`)
+	decimal = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]+)?$`)
+)
 
 // FuzzAnswerHeaders: headers of upstreams are read as what they say, or not at all. No wait is negative or longer than an hour, what is
 // passed on of one is a number or a date to come, ids are short and printable, and how an answer is read depends on its media type alone.
@@ -43,8 +46,8 @@ func FuzzAnswerHeaders(f *testing.F) {
 		if at, err := http.ParseTime(after); err == nil && retryAfter(http.Header{"Retry-After": {after}}, now) != min(max(0, at.Sub(now)), time.Hour) {
 			t.Errorf("%q is %s after %s, and a wait of %s", after, at.Sub(now), now, wait)
 		}
-		judgeWait(t, after, now)
-		judgeWait(t, millis, now)
+		judgeWait(t, headRetryAfter, after, now)
+		judgeWait(t, headRetryMillis, millis, now)
 
 		if got := plainID(id); got != "" && got != id || len(got) > 128 || strings.ContainsFunc(got, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"'<>&\`, r) }) {
 			t.Errorf("the id %q is taken for %q", id, got)
@@ -53,22 +56,36 @@ func FuzzAnswerHeaders(f *testing.F) {
 	})
 }
 
-// judgeWait fails the test if a wait is passed on that clients may read as something else.
-func judgeWait(t *testing.T, wait string, now time.Time) {
+// judgeWait fails the test if a wait is passed on that clients may read as something else, or one is not that all read alike.
+func judgeWait(t *testing.T, name, value string, now time.Time) {
 	t.Helper()
-	number, _ := strconv.ParseFloat(wait, 64)
-	at, failed := http.ParseTime(wait)
-	passes := plainWait([]string{wait}, now)
-	switch {
-	case failed == nil && passes != at.After(now):
-		t.Errorf("%q is a date, %s after now, and passes: %v", wait, at.Sub(now), passes)
-	case passes && failed != nil && (!decimal.MatchString(wait) || number < 0 || number > 1e9):
-		t.Errorf("%q is no wait, and is passed on", wait)
-	case len(wait) > 0 && len(wait) < 9 && strings.Trim(wait, "0123456789") == "" && !passes:
-		t.Errorf("%q is a number, and is not passed on", wait)
+	at, failed := http.ParseTime(value)
+	dated := failed == nil && name == headRetryAfter && at.After(now)
+	wait, passed := plainWait(name, []string{value}, now)
+	number, up := new(big.Rat), new(big.Rat)
+	if decimal.MatchString(value) {
+		number.SetString(value)
 	}
-	if plainWait([]string{wait, wait}, now) || plainWait(nil, now) {
-		t.Errorf("%q is passed on twice, or nothing is", wait)
+	up.SetString(passed)
+	more := new(big.Rat).Sub(up, number)
+	switch {
+	case dated != (passed != "" && passed == value && failed == nil):
+		t.Errorf("%s %q is a date, %s after now, and passes as %q", name, value, at.Sub(now), passed)
+	case dated:
+	case passed != "" && (strings.Trim(passed, "0123456789") != "" || !decimal.MatchString(value) || name == headRetryAfter && !seconds.MatchString(value)):
+		t.Errorf("%s %q passes as %q", name, value, passed)
+	case passed != "" && (number.Sign() <= 0 || more.Sign() < 0 || more.Cmp(big.NewRat(1, 1)) >= 0):
+		t.Errorf("%s %q passes as %q, which is not rounded up", name, value, passed)
+	case passed == "" && seconds.MatchString(value) && number.Sign() > 0:
+		t.Errorf("%s %q is a number, and is not passed on", name, value)
+	}
+	if (wait > 0) != (passed != "") {
+		t.Errorf("%s %q is a wait of %s, and passes as %q", name, value, wait, passed)
+	}
+	for _, values := range [][]string{{value, value}, nil} {
+		if _, passed := plainWait(name, values, now); passed != "" {
+			t.Errorf("%q is passed on as %q", values, passed)
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -159,20 +158,4 @@ func (x *exchange) rests(rest time.Duration, status int) {
 	u := x.route.upstream
 	x.server.metrics.rests.WithLabelValues(u.Name).Inc()
 	x.server.options.Log.Warn("upstream fails", "upstream", u.Name, "status", status, "others_first_for", rest.String())
-}
-
-// retryAfter is how long an upstream says that it has no room; 0: it does not say.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	const most = time.Hour
-	if ms, err := strconv.ParseInt(h.Get("Retry-After-Ms"), 10, 64); err == nil && ms > 0 {
-		return min(time.Duration(min(ms, most.Milliseconds()))*time.Millisecond, most)
-	}
-	value := h.Get("Retry-After")
-	if s, err := strconv.ParseInt(value, 10, 64); err == nil {
-		return time.Duration(max(0, min(s, int64(most/time.Second)))) * time.Second
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, min(at.Sub(now), most))
-	}
-	return 0
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/tokenfare/tokenfare/limiter"
@@ -29,27 +27,15 @@ func keepReturned(h http.Header, u *upstream.Upstream, now time.Time) {
 			keep = keep && !u.Holds(v)
 		}
 		if name == headRetryAfter || name == headRetryMillis {
-			keep = keep && plainWait(values, now)
+			_, wait := plainWait(name, values, now)
+			if keep = keep && wait != ""; keep {
+				h[name] = []string{wait}
+			}
 		}
 		if !keep {
 			delete(h, name)
 		}
 	}
-}
-
-// plainWait reports whether a wait can be passed on: a number that is not negative, or a date to come (RFC 9110, section 10.2.3). Of a date
-// that is over clients make no wait at all, or a negative one.
-func plainWait(values []string, now time.Time) bool {
-	if len(values) != 1 {
-		return false
-	}
-	n, err := strconv.ParseFloat(values[0], 64) // milliseconds may have a fraction
-	if err == nil {
-		// Nobody but Go reads hexadecimal digits and underscores.
-		return n >= 0 && n < 1e9 && strings.Trim(values[0], "0123456789.eE+-") == ""
-	}
-	at, err := http.ParseTime(values[0])
-	return err == nil && at.After(now)
 }
 
 // writeBudgets sets the headers every answer to a known caller carries: what is left of its tightest token and request

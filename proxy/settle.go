@@ -178,7 +178,7 @@ func (x *exchange) judge(why cause, report wire.Report) outcome {
 // charged works out what an ending is charged.
 func (x *exchange) charged(ending string, on basis, report wire.Report) outcome {
 	o := outcome{ending: ending, basis: on, usage: x.usage(on, report)}
-	if ending == "broken_reported" {
+	if ending == "broken_reported" || on == chargeReported && report.Behind {
 		// Usage that came before the end may not be all of it.
 		o.usage.Output = max(o.usage.Output, report.Counted)
 	}

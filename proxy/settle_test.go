@@ -48,6 +48,18 @@ func early(usage string, then http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
+// picture is a member of a message that holds one that was made.
+const picture = `"images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]`
+
+// drawn writes a picture before anything else.
+func drawn(then http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, `data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{`+picture+`},"finish_reason":null}]}`+"\n\n")
+		then(w, r)
+	}
+}
+
 func usage(prompt, completion, total int) string {
 	return fmt.Sprintf(`{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, prompt, completion, total)
 }
@@ -78,6 +90,13 @@ func TestEndings(t *testing.T) {
 		{"cut stream", streamed, chunks(three, "", true), 8 + 3, true},
 		{"cut stream after its usage", streamed, chunks(three, usage(9, 4, 13), true), 13, true},
 		{"cut stream that went on after its usage", streamed, early(usage(9, 1, 10), chunks(three, "", true)), 9 + 3, true},
+		{"text that goes on after its usage", streamed, early(usage(9, 1, 10), chunks(three, "", false)), 9 + 3, false},
+		{"text that goes on after more usage than that", streamed, early(usage(9, 20, 29), chunks(three, "", false)), 9 + 20, false},
+		{"usage before and behind the text", streamed, early(usage(9, 1, 10), chunks(three, usage(9, 2, 11), false)), 9 + 2, false},
+		{"a picture, not reported", streamed, drawn(chunks(three, "", false)), reserved, false},
+		{"a picture, reported", streamed, drawn(chunks(three, usage(9, 4, 13), false)), 13, false},
+		{"a picture, and the stream is cut", streamed, drawn(chunks(three, "", true)), reserved, true},
+		{"a plain picture, not reported", hi, answerWith(200, `{"choices":[{"index":0,"message":{"role":"assistant","content":"one",`+picture+`}}]}`), reserved, false},
 		{"cut stream of a reasoning model", reasoning, chunks(three, "", true), reserved, true},
 		{"reported zero", streamed, chunks(three, usage(0, 0, 0), false), reserved, false},
 		{"reported negative", streamed, chunks(three, usage(9, -4, 5), false), reserved, false},

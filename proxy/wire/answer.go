@@ -40,7 +40,8 @@ type Report struct {
 	Invalid   bool       // a usage object was seen that cannot be true: figures negative, fractional, too large or no numbers
 	Counted   int64      // tokens of the text seen, counted only where Usage does not settle the matter (see Report and Counted)
 	SawOutput bool       // text was seen, be it content, reasoning or the arguments of a tool call
-	Unseen    bool       // what was made is no text, so that nobody can count it
+	Unseen    bool       // what was made is no text, or not all of it is, so that nobody can count it
+	Behind    bool       // text came behind the usage that was read last, which may not be all there was
 	Complete  bool       // the last event was seen, or the JSON value or the body ended
 	Err       error      // why reading ended, if not at the end of the body
 }
@@ -73,6 +74,8 @@ type Answer struct {
 	sse       sse
 	known     recall // of a stream
 	usage     usageSum
+	behind    bool // text came behind the usage that was read last
+	unseen    bool // something passed that was made, and is no text
 	tier      cost.Tier
 	err       error // what ended reading, io.EOF included
 	report    *Report
@@ -214,6 +217,8 @@ func (a *Answer) look(b []byte) {
 // endEvent takes over what an event said.
 func (a *Answer) endEvent() {
 	a.scan.takeItem()
+	a.unseen = a.unseen || a.scan.hides()
+	a.noteBehind(a.scan.valid() && a.scan.usageSeen.reported)
 	if a.scan.valid() {
 		a.usage.merge(a.scan.usageSeen)
 		a.tier = max(a.tier, a.scan.tier)
@@ -225,17 +230,23 @@ func (a *Answer) endEvent() {
 	a.sse.reset()
 }
 
+// noteBehind notes, at the end of an event, whether what it says came behind a usage, unless it has one itself.
+func (a *Answer) noteBehind(hasUsage bool) {
+	a.behind = !hasUsage && (a.behind || a.text.fresh && a.usage.reported)
+}
+
 // Report says what was seen, after reading has ended, however it ended, or the answer is complete. The text is counted unless the answer is
-// complete and reports a plausible usage, since then nobody needs to know. Later calls return the same.
+// complete and reports a plausible usage behind all text, since then nobody needs to know. Later calls return the same.
 func (a *Answer) Report() Report {
 	if a.report != nil {
 		return *a.report
 	}
-	r := &Report{SawOutput: a.text.seen, Unseen: a.scan.is.makes != words, Complete: a.Complete()}
+	r := &Report{SawOutput: a.text.seen, Complete: a.Complete()}
 	a.endEvent() // an answer may end without the empty line, and a JSON value is like one event
 	r.Model = string(a.scan.served)
+	r.Unseen, r.Behind = a.unseen || a.scan.is.makes != words, a.behind
 	r.Usage, r.Reported, r.Invalid, r.Tier = a.scan.is.sorted(a.usage.final()), a.usage.reported, a.usage.invalid, a.tier
-	settled := r.Complete && r.Reported && !r.Invalid && r.Usage.Input > 0 && (r.Usage.Output > 0 || !r.SawOutput)
+	settled := r.Complete && r.Reported && !r.Behind && !r.Invalid && r.Usage.Input > 0 && (r.Usage.Output > 0 || !r.SawOutput)
 	if !settled {
 		r.Counted = a.Counted()
 	}

@@ -8,11 +8,11 @@ const plainID = 64
 // toolCalls reads the calls that an assistant's message makes.
 func (r *reader) toolCalls() error {
 	if r.next() != '[' {
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	}
 	return r.array(func() error {
 		if r.next() != '{' {
-			return r.countAll(cost.PartMessages)
+			return r.countText(cost.PartMessages)
 		}
 		var call cost.ToolCall
 		if err := r.members(func(name string) error { return r.toolCallMember(&call, name) }); err != nil {
@@ -24,40 +24,54 @@ func (r *reader) toolCalls() error {
 }
 
 func (r *reader) toolCallMember(call *cost.ToolCall, name string) error {
-	if len(name) > plainName {
-		r.count(cost.PartOther, name) // a text in the place of a name
-	}
 	switch {
 	case name == "id":
 		return r.callID()
 	case name == "type":
 		return r.keyword(cost.PartMessages, "function", "custom")
+	case name == "index" && r.next() == '0': // which of them it is, where it was put together from a stream
+		return r.skip()
 	case (name == "function" || name == "custom") && r.next() == '{':
 		return r.members(func(name string) error {
 			switch {
 			case name == "name" && call.Name == "":
-				return r.string(&call.Name)
+				return r.textTo(&call.Name)
 			case (name == "arguments" || name == "input") && call.Arguments == "":
-				return r.string(&call.Arguments)
+				return r.textTo(&call.Arguments)
 			default:
-				return r.countAll(cost.PartMessages)
+				return r.among(name, "name", "arguments", "input")
 			}
 		})
 	default:
-		return r.countAll(cost.PartMessages)
+		return r.among(name, "function", "custom")
 	}
 }
 
-// string reads a string; anything else counts as usual.
-func (r *reader) string(to *string) error {
-	if r.next() != '"' {
-		return r.countAll(cost.PartMessages)
+// functionCall reads the call of a function by old clients, which counts as its texts.
+func (r *reader) functionCall() error {
+	if r.next() != '{' {
+		return r.countText(cost.PartMessages)
 	}
-	at, err := r.scalar()
-	if err == nil {
-		*to = r.text(at)
+	r.message.function = true
+	return r.members(func(name string) error { return r.among(name, "name", "arguments") })
+}
+
+// textTo reads a text, or whatever is there instead as its compact JSON.
+func (r *reader) textTo(to *string) error {
+	switch r.next() {
+	case '"':
+		at, err := r.scalar()
+		if err == nil {
+			*to = r.text(at)
+		}
+		return err
+	case 'n':
+		return r.skip()
+	default:
+		var err error
+		*to, err = r.compact()
+		return err
 	}
-	return err
 }
 
 // callID reads the number of a tool call.
@@ -80,7 +94,7 @@ func (r *reader) callID() error {
 // id reads a number that no model is shown.
 func (r *reader) id() error {
 	if r.next() != '"' {
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	}
 	at, err := r.scalar()
 	if err == nil && at.end-at.start-2 > plainID {

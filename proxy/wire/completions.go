@@ -26,7 +26,7 @@ func (r *reader) completionsMember(name string) error {
 	case "prompt":
 		return r.prompts()
 	case "suffix":
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	case "echo":
 		var err error
 		r.req.Cost.Echo, _, err = r.boolean()
@@ -40,7 +40,7 @@ func (r *reader) completionsMember(name string) error {
 func (r *reader) prompts() error {
 	if r.next() == 'n' { // the end-of-text token stands for it
 		r.req.Cost.PromptIDs++
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	}
 	return r.textsOrIDs()
 }
@@ -49,7 +49,7 @@ func (r *reader) prompts() error {
 func (r *reader) textsOrIDs() error {
 	switch r.next() {
 	case '"':
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	case '[':
 	default:
 		return r.wrongType("a string, an array of strings, an array of token numbers or an array of such arrays")
@@ -59,7 +59,7 @@ func (r *reader) textsOrIDs() error {
 		switch r.next() {
 		case '"':
 			texts++
-			return r.countAll(cost.PartMessages)
+			return r.countText(cost.PartMessages)
 		case '[':
 			texts++
 			return r.array(r.tokenID)

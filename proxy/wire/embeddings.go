@@ -40,7 +40,7 @@ func (r *reader) moderationsMember(name string) error {
 		return r.array(r.part)
 	}
 	if name == "input" {
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	}
 	return r.member(name)
 }

@@ -189,6 +189,8 @@ func (r *reader) member(name string) error {
 		return r.store()
 	case "background", "previous_response_id", "conversation":
 		return r.stored(name)
+	case "chat_template_kwargs":
+		return r.templateValues()
 	}
 	switch {
 	case isForeign(name):

@@ -87,7 +87,7 @@ func TestReadCollectsWhatTheCallMayCost(t *testing.T) {
 				{"type":"mcp_call","id":"m","name":"t","arguments":"{}","output":"done"},
 				{"type":"code_interpreter_call","id":"c","code":"1+1","outputs":[{"type":"logs","logs":"2"},{"type":"image","url":"data:image/png;base64,AAAA"}]}]}`,
 			cost.Request{
-				Text: append(append(texts("search", "cats", "assistant", "assistant", "assistant", "srv"),
+				Text: append(append(texts(`{"type":"search","query":"cats"}`, "assistant", "assistant", "assistant", "srv"),
 					cost.Text{Part: cost.PartTools, S: `{"name":"t","input_schema":{"properties":{"long_name":{}}}}`}),
 					texts("assistant", "assistant", "sqlselect 1", "sql", "done", "t", "{}", "assistant", "1+1", "logs", "2", "image", "assistant")...),
 				Messages: 7, CallTokens: 2, CallIDs: []string{"c", "c"}, Images: []cost.Image{{}, {}, {}},

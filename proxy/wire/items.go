@@ -143,10 +143,10 @@ func (r *reader) itemMember(it *item, name string) error {
 	case "environment":
 		return r.ranIn()
 	case "name":
-		return r.string(&it.call.Name)
+		return r.textTo(&it.call.Name)
 	case "arguments", "input":
 		if it.call.Arguments == "" {
-			return r.string(&it.call.Arguments)
+			return r.textTo(&it.call.Arguments)
 		}
 	case "outputs":
 		return r.outputs()
@@ -158,8 +158,10 @@ func (r *reader) itemMember(it *item, name string) error {
 		if r.next() == '"' {
 			return r.filled(&it.result)
 		}
+	case "":
+		return r.unknown()
 	}
-	return r.countAll(cost.PartMessages)
+	return r.countText(cost.PartMessages)
 }
 
 // filled reads a string without counting it. An empty one is as good as none.
@@ -175,7 +177,7 @@ func (r *reader) filled(at *span) error {
 // itemKind reads the type of an item: a word that selects, unless we do not know it.
 func (r *reader) itemKind(it *item) error {
 	if r.next() != '"' {
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	}
 	at, err := r.scalar()
 	if err != nil {
@@ -225,7 +227,7 @@ func (r *reader) endItem(it *item) {
 // ranIn reads where a shell has run: at the caller, or in a container that one of the caller's answers had made.
 func (r *reader) ranIn() error {
 	if r.next() != '{' {
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	}
 	return r.object(containerShape, func(name string) error {
 		switch name {
@@ -235,8 +237,10 @@ func (r *reader) ranIn() error {
 			return r.ref(ContainerRef)
 		case "file_ids":
 			return r.refs(MountedRef)
+		case "":
+			return r.unknown()
 		default:
-			return r.countAll(cost.PartMessages)
+			return r.countText(cost.PartMessages)
 		}
 	})
 }
@@ -244,15 +248,15 @@ func (r *reader) ranIn() error {
 // outputs reads what code has left: logs, and pictures in data: URLs.
 func (r *reader) outputs() error {
 	if r.next() != '[' {
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	}
 	return r.array(func() error {
 		if r.next() != '{' {
-			return r.countAll(cost.PartMessages)
+			return r.countText(cost.PartMessages)
 		}
 		return r.members(func(name string) error {
 			if name != "url" || r.next() != '"' {
-				return r.countAll(cost.PartMessages)
+				return r.among(name, "type", "logs", "url")
 			}
 			var at span
 			if err := r.later(&at); err != nil {
@@ -271,7 +275,7 @@ func (r *reader) outputs() error {
 // itemPart reads a part of an item's content. As in a chat, no type can hide a prompt.
 func (r *reader) itemPart() error {
 	if r.next() != '{' {
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	}
 	var p contentPart
 	if err := r.object(itemPartShape, func(name string) error { return r.itemPartMember(&p, name) }); err != nil {
@@ -307,5 +311,8 @@ func (r *reader) itemPartMember(p *contentPart, name string) error {
 	if slices.Contains(unknowable, name) {
 		return r.unknowable()
 	}
-	return r.countAll(cost.PartMessages)
+	if name == "" {
+		return r.unknown()
+	}
+	return r.countText(cost.PartMessages)
 }

@@ -53,7 +53,7 @@ func (r *reader) messageMember(name string) error {
 	case "tool_calls":
 		return r.toolCalls()
 	case "function_call":
-		r.message.function = r.next() == '{'
+		return r.functionCall()
 	case "tool_call_id":
 		return r.callID()
 	case "audio":
@@ -61,14 +61,16 @@ func (r *reader) messageMember(name string) error {
 			return err
 		}
 		return r.fail(CodeUnsupportedMember, "%s refers to audio stored at the provider, and nobody can know which key it is of: send its transcript as text.")
+	case "":
+		return r.unknown()
 	}
-	return r.countAll(cost.PartMessages)
+	return r.countText(cost.PartMessages)
 }
 
 // role reads who speaks, which the model is told.
 func (r *reader) role() error {
 	if r.next() != '"' {
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	}
 	at, err := r.scalar()
 	if err == nil {
@@ -122,7 +124,7 @@ func (r *reader) parts(part func() error) error {
 	case '{':
 		return part()
 	default:
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	}
 }
 
@@ -130,7 +132,7 @@ func (r *reader) parts(part func() error) error {
 // only where the type says so, too, is its data not counted as text. So no type can hide a prompt.
 func (r *reader) part() error {
 	if r.next() != '{' {
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	}
 	var p contentPart
 	if err := r.object(partShape, func(name string) error { return r.partMember(&p, name) }); err != nil {
@@ -142,7 +144,8 @@ func (r *reader) part() error {
 // endPart adds what is not text in a part, and as text what its type does not say is something else.
 func (r *reader) endPart(p *contentPart, image, audio, file bool) error {
 	switch p.kind {
-	case "video", "video_url", "audio", "audio_url", "image", "document", "document_url", "file_url", "input_video":
+	case "video", "video_url", "audio", "audio_url", "image", "document", "document_url", "file_url", "input_video",
+		"tool_reference": // which some servers replace by a whole tool, each time
 		return r.fail(CodeUnsupportedMember, "%s is of a type whose cost cannot be known before the call: send text, image_url, input_audio or file parts.")
 	}
 	facts := &r.req.Cost
@@ -182,7 +185,10 @@ func (r *reader) partMember(p *contentPart, name string) error {
 		if slices.Contains(unknowable, name) {
 			return r.unknowable()
 		}
-		return r.countAll(cost.PartMessages)
+		if name == "" {
+			return r.unknown()
+		}
+		return r.countText(cost.PartMessages)
 	}
 }
 
@@ -197,7 +203,7 @@ func (r *reader) unknowable() error {
 // partKind reads the type of a part: one of words, which select, or a text.
 func (r *reader) partKind(p *contentPart, words ...string) error {
 	if r.next() != '"' {
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	}
 	at, err := r.scalar()
 	if err != nil {
@@ -223,7 +229,7 @@ func (r *reader) attachment(s *shape, data string, p *contentPart, at *span) err
 		return err
 	}
 	if r.next() != '{' {
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	}
 	return r.object(s, func(name string) error {
 		switch {
@@ -233,14 +239,18 @@ func (r *reader) attachment(s *shape, data string, p *contentPart, at *span) err
 			return r.later(at)
 		case inlaid && slices.Contains(addressed, name):
 			return r.unknowable()
+		case slices.Contains(patches, name):
+			return r.foreign()
 		case name == "file_id":
 			return r.fileID(p)
 		case name == "detail":
 			return r.detail(&p.detail)
 		case name == "format": // a word that selects, not text
 			return r.keyword(cost.PartMessages, "wav", "mp3")
+		case name == "":
+			return r.unknown()
 		default:
-			return r.countAll(cost.PartMessages)
+			return r.countText(cost.PartMessages)
 		}
 	})
 }
@@ -248,7 +258,7 @@ func (r *reader) attachment(s *shape, data string, p *contentPart, at *span) err
 // detail reads how closely to look at an image: a word that selects, not text.
 func (r *reader) detail(d *cost.Detail) error {
 	if r.next() != '"' {
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	}
 	at, err := r.scalar()
 	if err != nil {

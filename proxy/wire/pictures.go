@@ -32,7 +32,7 @@ func (r *reader) picturesMember(name string) error {
 	var err error
 	switch name {
 	case "prompt":
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	case "n":
 		_, facts.N, err = r.integer(1, maxPictures)
 		return err

@@ -125,15 +125,14 @@ func (r *reader) end() error {
 // object reads an object that has a shape. visit must read the member's value; it gets the member's name, or "" when
 // the shape does not have it.
 func (r *reader) object(s *shape, visit func(name string) error) error {
-	var seen uint64
+	var seen nameSet
 	var others map[string]bool // names beyond the shape
 	return r.members(func(name string) error {
 		number, known := s.exact[name]
 		switch {
-		case known && seen&(1<<number) != 0, others[name]:
+		case known && seen.add(number), others[name]:
 			return r.fail(CodeDuplicateMember, "The member %s is there more than once: send it once.")
 		case known:
-			seen |= 1 << number
 		default:
 			if alike := s.resembles(name); alike != "" {
 				return r.fail(CodeAmbiguousMember, "The member %s could be taken for %q: write that name exactly, or leave it out.", alike)
@@ -250,6 +249,27 @@ func (r *reader) countAll(part cost.Part) error {
 			r.count(cost.PartOther, r.text(name)) // a text in the place of a name
 		}
 	})
+}
+
+// countText reads what is a text where it is as it should be, and counts all of it: of anything else the compact JSON, names and numbers
+// included, since servers that take an object there show it so. A null is no text.
+func (r *reader) countText(part cost.Part) error {
+	switch r.next() {
+	case '{', '[':
+		return r.countJSON(part)
+	}
+	at, err := r.scalar()
+	if err != nil {
+		return err
+	}
+	switch r.body[at.start] {
+	case '"':
+		r.count(part, r.text(at))
+	case 'n':
+	default:
+		r.count(part, string(r.body[at.start:at.end]))
+	}
+	return nil
 }
 
 // countJSON reads any value and counts its compact JSON text, names included.

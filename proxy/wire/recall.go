@@ -52,6 +52,7 @@ func (a *Answer) again(b []byte) int {
 		return 0
 	}
 	a.text.add(a.known.text)
+	a.noteBehind(false)
 	a.ends = false
 	if a.cover != nil {
 		a.unpaid = a.unpaid || a.text.fresh

@@ -85,7 +85,7 @@ func (r *reader) mostRuns() error {
 // textOptions reads what form the answer is to have.
 func (r *reader) textOptions() error {
 	if r.next() != '{' {
-		return r.countAll(cost.PartSchema)
+		return r.countText(cost.PartSchema)
 	}
 	return r.object(textShape, func(name string) error {
 		switch {
@@ -94,7 +94,7 @@ func (r *reader) textOptions() error {
 		case name == "verbosity":
 			return r.keyword(cost.PartSchema, verbosities...)
 		default:
-			return r.countAll(cost.PartSchema)
+			return r.countText(cost.PartSchema)
 		}
 	})
 }

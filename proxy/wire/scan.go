@@ -31,8 +31,12 @@ type scanState struct {
 	name   nameBuffer
 
 	top     topMember // the member of the top-level object that is being read, or of the one that holds the answer
-	payload bool      // the name read last says that a string behind it is no text, unless there are blanks in it
+	payload payload   // what the name read last says that a string behind it holds, unless there are blanks in it
 	sealed  bool      // that is the string being read, and none was found so far
+	holds   payload   // what it holds
+	prefix  int       // how much of it is the beginning of a data: URL
+	unseen  bool      // something was made that is no text
+	picture int16     // the depth of a member that holds pictures; 0: there is none
 	hush    int16     // the depth of a member whose strings are not the model's; 0: there is none
 	texts   int       // how many strings that are text have begun
 	item    itemState // the item that is being read
@@ -243,7 +247,7 @@ func (s *scanner) open(object bool) {
 		s.objects[s.depth/64] &^= bit
 	}
 	s.depth++
-	s.payload = false
+	s.payload = noPayload
 	if s.depth == 1 && !object && s.is.speaks() {
 		s.top = wordsMember // no answer that we know, but what is in it may reach a reader
 	}
@@ -262,9 +266,12 @@ func (s *scanner) close(object bool) {
 		return
 	}
 	s.depth--
-	s.payload = false
+	s.payload = noPayload
 	if s.depth < int(s.hush) {
 		s.hush = 0
+	}
+	if s.depth < int(s.picture) {
+		s.picture = 0
 	}
 	s.phase = afterValue
 	if s.depth == s.base && s.base > 0 {

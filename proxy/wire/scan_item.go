@@ -123,9 +123,10 @@ func (s *scanner) beginUnsure() {
 		return
 	}
 	s.kind = keepItem
-	if s.sealed = s.payload; !s.sealed {
+	if s.sealed = s.payload != noPayload; !s.sealed {
 		s.texts++
 	}
+	s.holds = sealPayload // what tools make for a response is reserved and charged by the piece
 	if s.item.direct = known; known {
 		s.sink.take(&s.aside)
 	}

@@ -112,6 +112,7 @@ func (s *scanner) endString() {
 		if s.depth == 0 {
 			s.phase = broken // an answer is an object
 		}
+		s.unseen = s.unseen || s.sealed && s.holds == filledPayload
 		switch s.kind {
 		case keepModel:
 			s.servedRead = true
@@ -151,7 +152,10 @@ func (s *scanner) endString() {
 		s.top = modelMember
 	default:
 		s.top = s.is.member(name, s.base)
-		s.payload = s.top == pieceMember && isPayload(name)
+		s.payload = noPayload
+		if s.top == pieceMember {
+			s.payload = s.payloadOf(name)
+		}
 	}
 }
 

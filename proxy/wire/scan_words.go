@@ -1,7 +1,5 @@
 package wire
 
-import "bytes"
-
 // Servers invent names for what a model says (thinking, a transcript, a plan), so it is not known by its name: all strings of a choice
 // are the model's words, and so is tried all that stands in their place, but for members of which it is known that they hold none.
 
@@ -13,16 +11,6 @@ func isSilent(name []byte) bool {
 		"mime_type", "media_type", "detail", "finish_reason", "native_finish_reason", "stop_reason", "system_fingerprint", "service_tier",
 		"obfuscation", "logprobs", "top_logprobs", "prompt_logprobs", "annotation", "annotations", "error", "usage",
 		"content_filter_results", "content_filter_result":
-		return true
-	}
-	return false
-}
-
-// isPayload reports whether a member holds no words but an address, a seal or a file in base64. Sound and pictures have tokens of their
-// own, which their bytes do not tell: only a usage says how many, and counting the letters of base64 would charge a hundred times as much.
-func isPayload(name []byte) bool {
-	switch string(name) {
-	case "data", "b64_json", "partial_image_b64", "file_data", "url", "image_url", "signature", "thought_signature", "encrypted_content":
 		return true
 	}
 	return false
@@ -47,7 +35,7 @@ func (s *scanner) endWordsName(name []byte) {
 	if s.depth <= int(s.hush) {
 		s.hush = 0
 	}
-	s.payload = isPayload(name)
+	s.payload = s.payloadOf(name)
 	if s.hush == 0 && isSilent(name) {
 		s.hush = int16(s.depth) // at most maxScanDepth
 	}
@@ -60,21 +48,11 @@ func (s *scanner) beginWords() {
 		s.reason = s.reason || s.top == choicesMember && string(s.name.b[:s.name.n]) == "finish_reason"
 	case s.top == pieceMember:
 		s.beginUnsure()
-	case s.payload:
-		s.kind, s.sealed, s.item.direct = keepItem, true, true // not as keepText: what is recalled is not sought for blanks
+	case s.payload != noPayload:
+		s.kind, s.item.direct = keepItem, true // not as keepText: what is recalled is not sought for blanks
+		s.sealed, s.holds, s.prefix = true, s.payload, 0
 	default:
 		s.kind = keepText
 		s.texts++
 	}
-}
-
-// unseal returns what is text of a piece of a payload: all from the first byte on that neither base64 nor an address has.
-func (s *scanner) unseal(b []byte) []byte {
-	at := bytes.IndexFunc(b, func(r rune) bool { return r <= ' ' || r > '~' })
-	if at < 0 {
-		return nil
-	}
-	s.sealed = false
-	s.texts++
-	return b[at:]
 }

@@ -13,6 +13,20 @@ type shape struct {
 	folded map[string]string // folded name to the name
 }
 
+// maxNames is how many names a shape may have.
+const maxNames = 128
+
+// A nameSet is a set of names of one shape.
+type nameSet [maxNames / 64]uint64
+
+// add adds a name by its number, and reports whether it was there already.
+func (s *nameSet) add(number int) bool {
+	word, bit := &s[number/64], uint64(1)<<(number%64)
+	there := *word&bit != 0
+	*word |= bit
+	return there
+}
+
 // foldedMax is more than the longest folded name of any shape: longer names cannot be look-alikes.
 const foldedMax = 48
 
@@ -20,32 +34,45 @@ func newShape(names ...string) *shape {
 	s := &shape{exact: make(map[string]int, len(names)), folded: make(map[string]string, len(names))}
 	for i, name := range names {
 		key := string(fold(make([]byte, 0, foldedMax), name))
-		if i >= 64 || key == "" || s.folded[key] != "" {
-			panic("BUG: wire: a shape holds at most 64 names, none longer than foldedMax, none alike: " + name)
+		if i >= maxNames || key == "" || s.folded[key] != "" {
+			panic("BUG: wire: a shape holds at most maxNames names, none longer than foldedMax, none alike: " + name)
 		}
 		s.exact[name], s.folded[key] = i, name
 	}
 	return s
 }
 
-// foreignMembers are what some servers would take for another limit, another model, another address or another bill.
+// foreignMembers are what some servers would take for another limit, another model, another address or another bill, or for a way to make
+// more tokens of what is sent than it has.
 var foreignMembers = []string{
 	"n_predict", "num_predict", "max_new_tokens", "use_beam_search", "models", "fallbacks", "api_base", "api_key", "base_url",
 	"extra_body", "search_parameters", "plugins", "enable_search", "data_sources", "deferred",
 	"max_tokens", "max_completion_tokens", "max_output_tokens", "n_cmpl", "max_length", "max_gen_len", "generation_config",
 	"prompt_embeds",
+	// A template is a program, and these say how pictures are cut up (vLLM, SGLang).
+	"chat_template", "mm_processor_kwargs", "media_io_kwargs", "images_config", "max_dynamic_patch", "min_dynamic_patch",
+	// From where a server takes what it has read before, which of several answers, and what of itself it loads for that (vLLM, SGLang).
+	"kv_transfer_params", "ec_transfer_params", "bootstrap_host", "bootstrap_port", "bootstrap_room", "session_params",
+	"data_parallel_rank", "routed_dp_rank", "disagg_prefill_dp_rank", "lora_path", "custom_logit_processor",
+	// Who answers, at what price (OpenRouter, LiteLLM).
+	"provider", "preset", "route", "transforms", "context_window_fallbacks", "content_policy_fallbacks", "model_list", "custom_llm_provider",
 }
+
+// templateShape are the members of chat_template_kwargs that a server would take for another template, or for more to be put in than is
+// sent: those of the function that fills templates in (Hugging Face). All others are values for the template.
+var templateShape = newShape("chat_template", "padding", "max_length", "tokenizer_kwargs")
 
 func isForeign(name string) bool { return slices.Contains(foreignMembers, name) }
 
-// newBodyShape is the shape of a whole body: its own members, and all foreign ones but the limits it knows itself.
+// newBodyShape is the shape of a whole body: its own members, all foreign ones but the limits it knows itself, and what
+// holds some more of those.
 func newBodyShape(limits []string, names ...string) *shape {
 	for _, name := range foreignMembers {
 		if !slices.Contains(limits, name) {
 			names = append(names, name)
 		}
 	}
-	return newShape(names...)
+	return newShape(append(names, "chat_template_kwargs")...)
 }
 
 // fold appends the form of a name in which look-alikes are equal. It returns nil for a name too long to matter.
@@ -90,6 +117,9 @@ var unknowable = []string{
 	"image_embeds", "audio_embeds", "prompt_embeds",
 }
 
+// patches are the members by which a picture says in how many pieces it is read, each of which has tokens of its own (SGLang).
+var patches = []string{"max_dynamic_patch", "min_dynamic_patch"}
+
 // usualWords are the names, and the values of some members, that are in nearly every request or answer, each as itself.
 var usualWords = func() map[string]string {
 	all := map[string]string{}
@@ -125,7 +155,7 @@ var (
 	streamOptionsShape  = newShape("include_usage", "include_obfuscation")
 	messageShape        = newShape("role", "content", "name", "refusal", "audio", "tool_calls", "tool_call_id", "function_call")
 	partShape           = newShape(append([]string{"type", "text", "refusal", "image_url", "input_audio", "file", "file_id"}, unknowable...)...)
-	imageShape          = newShape("url", "detail", "file_id")
+	imageShape          = newShape(append([]string{"url", "detail", "file_id"}, patches...)...)
 	audioShape          = newShape(append([]string{"data", "format"}, addressed...)...)
 	fileShape           = newShape(append([]string{"file_data", "file_id", "filename"}, addressed...)...)
 	toolShape           = newShape("type", "function", "custom")

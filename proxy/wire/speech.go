@@ -48,7 +48,7 @@ func (r *reader) speechMember(name string) error {
 		return nil
 	case "instructions": // may ask for long pauses
 		r.instructed = r.next() == '"'
-		return r.countAll(cost.PartMessages)
+		return r.countText(cost.PartMessages)
 	case "voice":
 		if r.next() == '"' {
 			return r.id()

@@ -69,7 +69,10 @@ func TestAnswerStream(t *testing.T) {
 			"other fields", "event: message\nid: 1\nretry: 5\n" + helloEvent + "event: message\nid: 2\n" + usageEvent + "database\ndata\ndatum: {}\n\n" + doneEvent,
 			"event: message\nid: 1\nretry: 5\n" + helloEvent + "database\ndata\ndatum: {}\n\n" + doneEvent, full,
 		},
-		{"byte order mark", "\ufeff" + usageEvent + helloEvent + doneEvent, helloEvent + doneEvent, full},
+		{
+			"byte order mark", "\ufeff" + usageEvent + helloEvent + doneEvent, helloEvent + doneEvent,
+			Report{Usage: usage, Reported: true, SawOutput: true, Behind: true, Counted: 1, Complete: true},
+		},
 		{"false byte order mark", "\xef\xbbdata: x\n\n" + helloEvent + usageEvent + doneEvent, "\xef\xbbdata: x\n\n" + helloEvent + doneEvent, full},
 		{"data over several lines", helloEvent + "data: {\"choices\":[],\ndata: \"usage\":{\"prompt_tokens\":9,\ndata:\"total_tokens\":15}\ndata: }\n\n" + doneEvent, helloEvent + doneEvent, full},
 		{"error in the stream", helloEvent + `data: {"error":{"message":"boom"}}` + "\n\n", "", Report{SawOutput: true, Counted: 1}},

@@ -79,7 +79,7 @@ func (r *reader) toolKind(kind *string) error {
 // functions reads the function definitions of old clients.
 func (r *reader) functions() error {
 	if r.next() != '[' {
-		return r.countAll(cost.PartTools)
+		return r.countText(cost.PartTools)
 	}
 	return r.array(func() error {
 		text, err := r.compact()
@@ -104,7 +104,7 @@ func (r *reader) toolChoice() error {
 
 func (r *reader) responseFormat() error {
 	if r.next() != '{' {
-		return r.countAll(cost.PartSchema)
+		return r.countText(cost.PartSchema)
 	}
 	return r.object(responseFormatShape, func(name string) error {
 		if name == "type" {
@@ -130,7 +130,7 @@ func (r *reader) prediction() error {
 // keywords reads an array of words that select.
 func (r *reader) keywords(part cost.Part, words ...string) error {
 	if r.next() != '[' {
-		return r.countAll(part)
+		return r.countText(part)
 	}
 	return r.array(func() error { return r.keyword(part, words...) })
 }
@@ -153,7 +153,7 @@ func (r *reader) choice(take func(word string) error) error {
 // keyword reads any value and counts its strings, unless it is one of words, which select and are not billed.
 func (r *reader) keyword(part cost.Part, words ...string) error {
 	if r.next() != '"' {
-		return r.countAll(part)
+		return r.countText(part)
 	}
 	at, err := r.scalar()
 	if err != nil {
