@@ -29,7 +29,7 @@ func TestAbortStorm(t *testing.T) {
 	up := newUpstream(t, plans, wire(t))
 	ledger := filepath.Join(t.TempDir(), "usage.db")
 	limits := []string{"10b tokens in total", "1000 at once", "$90000 each month"}
-	p := harness.Start(t, harness.Config{Upstream: up.http.URL + "/v1", UpstreamExtra: fakeopenai.Trust(up.caFile), Limits: limits, More: fmt.Sprintf("ledger: { url: %q }\n", "sqlite:"+ledger)})
+	p := harness.Start(t, harness.Config{Upstream: up.http.URL + "/v1", UpstreamExtra: fakeopenai.Trust(up.caFile), Limits: limits, Models: pricedModels("fake", "gpt-4o-mini"), More: fmt.Sprintf("ledger: { url: %q }\n", "sqlite:"+ledger)})
 	c := newClients(p.URL[len("http://"):], map[string]string{"alice": harness.Alice}, plans)
 	c.calls[0] = c.make(plan{key: "alice", kind: stream, way: reads, words: 40, most: 60}) // so that there is nothing new to the others
 	before := measure(t, p)
