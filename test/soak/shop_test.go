@@ -83,6 +83,7 @@ func openShop(t testing.TB, up *upstream) *shop {
 	}
 	s.program = harness.StartYAML(t, s.yaml(""))
 	s.base = measure(t, s.program)
+	s.base.live = liveHeap(t, s.program)
 	return s
 }
 
