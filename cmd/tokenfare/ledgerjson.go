@@ -24,6 +24,7 @@ type verifiedJSON struct {
 	Months      []monthJSON      `json:"months"`
 	Differences []differenceJSON `json:"differences"`
 	Further     int64            `json:"further_differences"`
+	Unpriced    int64            `json:"unpriced,omitempty"` // calls whose cost was not compared with a price
 	Unknown     []string         `json:"unknown_units,omitempty"`
 	Damaged     []string         `json:"damaged_journals,omitempty"`
 	Live        liveReport       `json:"live"`
@@ -73,7 +74,7 @@ func (v *verified) printJSON(out io.Writer) error {
 		Balances: v.balances(), Ledger: v.ledger, At: v.at.UTC(), Exchanges: v.Exchanges, Corrections: v.Corrections,
 		Open:  openJSON{Exchanges: v.Open.N, Reserved: int64(v.Open.Reserved)},
 		Hours: v.Hours, HoursFrom: unlessZero(v.HoursFrom), Days: v.Days, Slots: v.Slots, SlotsFrom: unlessZero(v.SlotsFrom),
-		Months: []monthJSON{}, Differences: []differenceJSON{}, Further: v.Further, Unknown: v.Unknown, Damaged: v.damaged, Live: v.live,
+		Months: []monthJSON{}, Differences: []differenceJSON{}, Further: v.Further, Unpriced: v.Unpriced, Unknown: v.Unknown, Damaged: v.damaged, Live: v.live,
 	}
 	if v.Open.N > 0 {
 		line.Open.Oldest = unlessZero(v.Open.Oldest.Time())

@@ -41,6 +41,9 @@ func (v *verified) printWhat(b *strings.Builder) {
 		{"months", v.monthsText()},
 		{"live", v.liveText()},
 	}
+	if v.Unpriced > 0 {
+		rows = append(rows, [2]string{"unpriced", pluralOf(v.Unpriced, "call") + " whose price is not in the ledger, or cannot be read: their cost was not compared with it"})
+	}
 	if len(v.Unknown) > 0 {
 		rows = append(rows, [2]string{"unknown", "charges in " + strings.Join(v.Unknown, ", ") + " were not compared with their calls: a newer version has made them"})
 	}

@@ -27,6 +27,8 @@ What is proven:
   sums      hourly sums, of which reports are made, are those of the rows and corrections
   budgets   the quarter-hourly sums, from which budgets are rebuilt, are what rows and corrections charged
   charges   every row charges each budget what the call used in the budget's unit: $0.02 of dollars, 800 of tokens, 1 of requests
+  costs     what every call had reserved, and what it cost, is what its usage comes to at the price that its row names; what somebody has set
+            by hand is not looked at
   months    what a key's calls cost is what its budgets in dollars were charged for them, for each key and month
   ends      every end has one begin, every begin at most one end, and whatever has none is known to run
   live      each, in total: a running proxy's budgets are what the ledger makes of them, give or take what calls hold that run;

@@ -23,6 +23,7 @@ type Report struct {
 
 	Differences []Difference // the first of them, see [VerifyOptions]
 	Further     int64        // differences that are not listed
+	Unpriced    int64        // exchanges whose price is not in the ledger, or cannot be read: their cost was not compared with it
 	Unknown     []string     // units of budgets that are not known here: charges in them were not compared with their rows
 }
 
@@ -71,6 +72,7 @@ const (
 	SlotDiffers       Kind = "slot"                 // the sum of a budget's quarter of an hour is not that of the rows
 	ChargeDiffers     Kind = "charge"               // a row charges a budget another amount than the row itself comes to
 	ReserveDiffers    Kind = "reservation"          // likewise of what is reserved
+	CostDiffers       Kind = "cost"                 // an exchange does not cost what its usage does at its price
 	NothingCosts      Kind = "nothing"              // an exchange costs something although nothing is charged for it
 	BasisDiffers      Kind = "basis"                // a correction is of another charge than there was
 	MonthDiffers      Kind = "month"                // what a key's exchanges cost is not what its budget was charged for them
@@ -90,6 +92,7 @@ var meanings = map[Kind]string{
 	SlotDiffers:       "After the next start the budget is off by the difference, for as long as that time counts.",
 	ChargeDiffers:     "The budget was not charged what the exchange used; one of the two figures was changed, or never was right.",
 	ReserveDiffers:    "The budget did not hold what the exchange could use; one of the two figures was changed, or never was right.",
+	CostDiffers:       "The call was not charged what its usage costs at the price its row names: it was changed, or never was right.",
 	NothingCosts:      "Its row says that nothing is charged for it, and has a figure all the same; one of the two was changed.",
 	BasisDiffers:      "A row between the two is missing, or one was changed; hourly sums of unreported, counted and failed requests are off.",
 	MonthDiffers:      "Every exchange of the month charged the budget, but not what it cost: look for the charges that differ.",

@@ -102,6 +102,8 @@ type Snapshot interface {
 	Strays(ctx context.Context, each func(Stray) error) error
 	// Price reads the card of a version of a price, "" if there is none.
 	Price(ctx context.Context, version string) (card string, err error)
+	// Prices reads the cards of all versions, in no order.
+	Prices(ctx context.Context, each func(PriceCard) error) error
 	// Kept is the instant from which on the rows of all exchanges are kept that ended.
 	Kept(ctx context.Context) (time.Time, error)
 	// Notices reads all that are kept.

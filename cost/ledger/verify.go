@@ -20,6 +20,7 @@ type VerifyOptions struct {
 //   - The sums from which budgets are rebuilt are what rows and corrections charged them.
 //   - Every row charges each of its budgets what the row itself comes to in the budget's unit, and so does every exchange with
 //     its corrections.
+//   - What every exchange has reserved, and what it cost, is what the row's usage costs at the price that it names.
 //   - What a key's exchanges cost in a month is what its budgets in dollars were charged for them.
 //   - Every end has its begin, no exchange has two ends, and one without an end is known to a writer.
 //
@@ -64,6 +65,7 @@ type verifier struct {
 	unknown   map[string]bool // units
 	last      ID              // of the exchange that was read last
 
+	prices priceBook
 	hours  hourTally
 	slots  *slotTally
 	months *monthTally
@@ -82,6 +84,9 @@ func (v *verifier) begin(ctx context.Context) error {
 	}
 	for i := range open {
 		v.known[open[i].Begin.Exchange] = true
+	}
+	if err := v.readPrices(ctx); err != nil {
+		return err
 	}
 	v.slots.sharp = SlotOf(time.Now().Add(-SlotsKept + 24*time.Hour)) // a day for clocks that differ
 	if kept.UnixMicro() <= 0 {

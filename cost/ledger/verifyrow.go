@@ -16,6 +16,7 @@ func (v *verifier) exchange(x *Exchange, corrections []Correction) {
 	v.last = b.Exchange
 	v.report.Exchanges++
 	v.charges(x, ReserveDiffers, &Account{Basis: Unreported, Usage: b.Most, Cost: b.Reserved, Charges: b.Charges}, "")
+	known := v.reserves(x)
 	if e == nil {
 		v.unended(x)
 		return
@@ -45,6 +46,7 @@ func (v *verifier) exchange(x *Exchange, corrections []Correction) {
 	}
 	// A row that was wrong can be made right by a correction: what counts is what they come to.
 	v.charges(x, ChargeDiffers, &a, text)
+	v.costs(x, &a, known, text != "", text)
 	v.months.add(x, &a)
 }
 

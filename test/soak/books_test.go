@@ -48,10 +48,6 @@ func brief(u cost.Usage) string { return fmt.Sprintf("%d+%d", u.Input, u.Output)
 // balance compares the accounts call by call.
 func (b *books) balance() {
 	b.t.Helper()
-	catalog, err := cost.DefaultCatalog()
-	if err != nil {
-		b.t.Fatal(err)
-	}
 	b.due = map[int]charge{}
 	var nothing []error
 	for number := range b.rows {
@@ -79,9 +75,9 @@ func (b *books) balance() {
 			b.fault(number, err)
 		case !due.within(x.End.Usage):
 			b.fault(number, fmt.Errorf("to be charged from %s to %s", brief(due.least), brief(due.most)))
-		case due.least == due.most && due.most != x.Begin.Most:
-			if price := catalog.Model(p.model()).Price.Cost(x.End.Usage); x.End.Cost != price && x.End.Ending != "upstream_error" {
-				b.fault(number, fmt.Errorf("it costs %s, and %s are charged", price, x.End.Cost))
+		default:
+			if err := prices[p.model()].money(due, x); err != nil {
+				b.fault(number, err)
 			}
 		}
 	}
@@ -113,24 +109,6 @@ func (b *books) applies(one budget, x *ledger.Exchange) bool {
 	return one.limit.Applies(x.Begin.Model)
 }
 
-// figure is what a usage is in a unit; dollars are the ledger's own.
-func figure(unit limit.Unit, u cost.Usage, x *ledger.Exchange) int64 {
-	switch {
-	case x.End.Basis == ledger.Nothing:
-		return 0
-	case unit == limit.Requests:
-		return 1
-	case unit == limit.Dollars:
-		return int64(x.End.Cost)
-	case unit == limit.InputTokens, unit == limit.UncachedInputTokens:
-		return u.Input
-	case unit == limit.OutputTokens:
-		return u.Output
-	default:
-		return u.Input + u.Output
-	}
-}
-
 // compare compares what was due, what the ledger has charged and what the running program has counted of a budget.
 func (b *books) compare(one budget) {
 	b.t.Helper()
@@ -151,9 +129,10 @@ func (b *books) compare(one budget) {
 				charged += c.N + c.Late
 			}
 		}
-		if b.applies(one, x) {
-			least += figure(one.limit.Unit, b.due[number].least, x)
-			most += figure(one.limit.Unit, b.due[number].most, x)
+		if due := b.due[number]; b.applies(one, x) && !due.nothing {
+			p, unit := prices[b.plans(number).model()], one.limit.Unit.String()
+			least += p.figure(unit, due.least)
+			most += p.figure(unit, due.most)
 		}
 	}
 	if charged < least || charged > most || b.live[one.name()] != charged {

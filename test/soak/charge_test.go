@@ -10,9 +10,22 @@ import (
 )
 
 // charge is what a call has to cost: exactly that, where least and most are equal.
-type charge struct{ least, most cost.Usage }
+type charge struct {
+	least, most cost.Usage
+	nothing     bool // it costs nothing, and counts as no request
+	whole       bool // it costs what it had reserved, with what it has drawn
+}
 
-func exactly(u cost.Usage) charge { return charge{u, u} }
+func exactly(u cost.Usage) charge { return charge{least: u, most: u} }
+
+// reservation is all that a call has reserved, and drawn since.
+func reservation(x *ledger.Exchange) charge {
+	u := x.Begin.Most
+	for i := range x.Draws {
+		u.Input, u.Output = u.Input+x.Draws[i].More.Input, u.Output+x.Draws[i].More.Output
+	}
+	return charge{least: u, most: u, whole: true}
+}
 
 // judge says what a call is to be charged by the table of endings in the README, from what the upstream and the client know of
 // it and from what it had reserved; or why it cannot have ended as the ledger says.
@@ -26,17 +39,17 @@ func judge(p plan, a account, c *call, x *ledger.Exchange) (charge, error) {
 		if a.asked > 0 {
 			return charge{}, fmt.Errorf("the upstream has the whole request")
 		}
-		return charge{}, nil
+		return charge{nothing: true}, nil
 	case "upstream_error":
 		if a.status < 400 {
 			return charge{}, fmt.Errorf("the upstream's status is %d", a.status)
 		}
-		return charge{}, nil
+		return charge{nothing: true}, nil
 	case "no_status":
 		if c.status == http.StatusOK {
 			return charge{}, fmt.Errorf("the client has status 200")
 		}
-		return exactly(reserved), nil
+		return reservation(x), nil
 	case "complete":
 		if !a.whole || !a.reported {
 			return charge{}, fmt.Errorf("the upstream sent no whole answer that reports usage")
@@ -51,9 +64,7 @@ func judge(p plan, a account, c *call, x *ledger.Exchange) (charge, error) {
 		if p.day != zero && p.day != negative && p.day != absurd {
 			return charge{}, fmt.Errorf("there is nothing wrong with the upstream's usage")
 		}
-		most := reserved
-		most.Output = max(most.Output, a.words)
-		return charge{reserved, p.drawn(most)}, nil
+		return reservation(x), nil // it allows for all that the upstream says
 	case "broken_reported":
 		if !a.reported {
 			return charge{}, fmt.Errorf("the upstream has not reported any usage")
@@ -63,35 +74,25 @@ func judge(p plan, a account, c *call, x *ledger.Exchange) (charge, error) {
 		if !p.streams() || p.kind == reasoning {
 			return charge{}, fmt.Errorf("that is not how a %s breaks", p.kind)
 		}
-		return charge{cost.Usage{Input: a.prompt, Output: c.words}, cost.Usage{Input: a.prompt, Output: a.words}}, nil
+		return charge{least: cost.Usage{Input: a.prompt, Output: c.words}, most: cost.Usage{Input: a.prompt, Output: a.words}}, nil
 	case "broken":
 		if p.streams() && p.kind != reasoning && p.day != badChunk {
 			return charge{}, fmt.Errorf("that is not how a %s breaks", p.kind)
 		}
-		return exactly(reserved), nil
+		return reservation(x), nil
 	case "ended_budget":
 		if p.kind != drawn {
 			return charge{}, fmt.Errorf("a %s does not draw", p.kind)
 		}
-		return charge{cost.Usage{Input: a.prompt, Output: c.words}, cost.Usage{Input: a.prompt, Output: a.words}}, nil
+		return charge{least: cost.Usage{Input: a.prompt, Output: c.words}, most: cost.Usage{Input: a.prompt, Output: a.words}}, nil
 	case ledger.Crashed:
 		if !c.forgot {
 			return charge{}, fmt.Errorf("the program was not killed while it ran, or soon afterwards")
 		}
-		most := reserved
-		most.Output = max(most.Output, a.words)
-		return charge{reserved, p.drawn(most)}, nil
+		return reservation(x), nil
 	default:
 		return charge{}, fmt.Errorf("the README has no such ending")
 	}
-}
-
-// drawn is the most that a call has drawn in the end which has used so much: less than two steps ahead.
-func (p plan) drawn(u cost.Usage) cost.Usage {
-	if p.kind == drawn {
-		u.Output += 2 * 256
-	}
-	return u
 }
 
 // output is how many tokens the upstream may answer with.

@@ -15,7 +15,7 @@ import (
 	"github.com/tokenfare/tokenfare/test/harness"
 )
 
-// readLedger reads every exchange of a ledger, by number. All have ended.
+// readLedger reads every exchange of a ledger, by number, with the draws of streams. All have ended.
 func readLedger(t testing.TB, path string) (byNumber map[int]*ledger.Exchange) {
 	t.Helper()
 	store, err := sqlite.OpenReader(t.Context(), path)
@@ -51,6 +51,16 @@ func readStore(t testing.TB, store ledger.Store) (byNumber map[int]*ledger.Excha
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, x := range byNumber {
+		if !x.Begin.Stream || x.End.Ending == "complete" {
+			continue
+		}
+		found, err := s.Find(context.WithoutCancel(t.Context()), x.Begin.Exchange)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Draws = found.Draws
 	}
 	return byNumber
 }
@@ -88,12 +98,13 @@ func verify(t testing.TB, ledger string, p *harness.Program, config string) {
 	stdout, stderr, status := harness.RunFor(t, harness.Patience+*lasts, t.TempDir(), nil, args...) // a million calls take some minutes
 	var found struct {
 		Balances bool
+		Unpriced int64
 		Live     struct {
 			Skipped string
 			Budgets []struct{ Name, State string }
 		}
 	}
-	if err := json.Unmarshal([]byte(stdout), &found); err != nil || status != 0 || !found.Balances {
+	if err := json.Unmarshal([]byte(stdout), &found); err != nil || status != 0 || !found.Balances || found.Unpriced != 0 {
 		t.Errorf("the books of %s do not balance (status %d): %s%s", ledger, status, stdout, stderr)
 		return
 	}

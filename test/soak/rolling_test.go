@@ -84,7 +84,7 @@ func rollOver(t *testing.T, urls [2]string, read func() map[int]*ledger.Exchange
 	start := func(url string) *harness.Program {
 		return harness.Start(t, harness.Config{
 			Upstream: up.http.URL + "/v1", Limits: []string{"10b tokens in total", "1000 at once", "$90000 each month"},
-			More: fmt.Sprintf("ledger: { url: %q }\ntimeouts: { shutdown_delay: 1s, drain: 60s }\n", url),
+			Models: pricedModels("fake", "gpt-4o-mini"), More: fmt.Sprintf("ledger: { url: %q }\ntimeouts: { shutdown_delay: 1s, drain: 60s }\n", url),
 		})
 	}
 	before := start(urls[0])

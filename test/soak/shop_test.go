@@ -83,6 +83,7 @@ func openShop(t testing.TB, up *upstream) *shop {
 	}
 	s.program = harness.StartYAML(t, s.yaml(""))
 	s.base = measure(t, s.program)
+	s.base.live = liveHeap(t, s.program)
 	return s
 }
 
@@ -98,8 +99,8 @@ func (s *shop) yaml(more string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "listen: %q\nadmin: { listen: \"127.0.0.1:0\" }\nupstreams:\n  up: { url: %q, key: %q, limits: [%s]%s }\n  gone: { url: %q, key: %q }\n",
 		s.address(), s.up.http.URL+"/v1", harness.UpstreamKey, quoted("upstream up"), trust, s.up.gone, harness.UpstreamKey)
-	b.WriteString("models:\n  \"gpt-4o-mini\": { upstream: up }\n  \"gpt-4o\": { upstream: up, default_output_tokens: 24 }\n  \"gpt-5-mini\": { upstream: up }\n" +
-		"  \"text-embedding-*\": { upstream: up }\n  \"gpt-4.1-nano\": { upstream: gone }\nkeys:\n")
+	b.WriteString("models:\n" + pricedModels("up", "gpt-4o-mini", "gpt-5-mini", "text-embedding-3-small") + pricedModels("gone", "gpt-4.1-nano"))
+	fmt.Fprintf(&b, "  \"gpt-4o\": { upstream: up, default_output_tokens: 24, %s }\nkeys:\n", prices["gpt-4o"].yaml())
 	for _, key := range keys {
 		extra := ""
 		if key == "steady" {

@@ -38,7 +38,7 @@ func TestSoak(t *testing.T) {
 
 	s.program.WantIdle(t)
 	s.program.Rewrite(t, s.yaml(""))
-	end := awaitBase(t, s.program, s.base, 64<<20, up.http.CloseClientConnections)
+	end := awaitBase(t, s.program, s.base, 8<<20, up.http.CloseClientConnections)
 	config := filepath.Join(t.TempDir(), "config.yaml")
 	if err := os.WriteFile(config, []byte(s.yaml("")), 0o600); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -48,6 +49,11 @@ func newKeeper(t testing.TB, seed uint64, keys int) *keeper {
 		t.Fatal(err)
 	}
 	k.store, k.number = store, past.Batch
+	card, err := json.Marshal(price)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.batch.Prices = []ledger.PriceCard{{Version: "p1", Card: string(card)}}
 	return k
 }
 

@@ -30,3 +30,14 @@ func (r *snapshot) Price(ctx context.Context, version string) (card string, err 
 	}
 	return card, r.explain(err)
 }
+
+// Prices reads the cards of all versions.
+func (r *snapshot) Prices(ctx context.Context, each func(ledger.PriceCard) error) error {
+	return r.each(ctx, func(rows *sql.Rows) error {
+		var p ledger.PriceCard
+		if err := rows.Scan(&p.Version, &p.Card); err != nil {
+			return r.explain(err)
+		}
+		return each(p)
+	}, `SELECT version, card FROM prices`)
+}
