@@ -5,7 +5,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-
 )
 
 // calls serves a call of alice's on this goroutine.
@@ -75,4 +74,3 @@ func TestThreatAHopelessPromptIsNeverCounted(t *testing.T) {
 		t.Errorf("%v calls were counted", n)
 	}
 }
-
