@@ -103,9 +103,15 @@ func FuzzCheckUpdate(f *testing.F) {
 // FuzzReadUpload holds the reader against mime/multipart: it reads the same purpose, and the same bytes as one file.
 func FuzzReadUpload(f *testing.F) {
 	for _, fields := range [][]string{
-		{"purpose", "user_data", "file", "@" + aPicture}, {"file", "@hello", "purpose", "vision", "expires_after[anchor]", "created_at", "expires_after[seconds]", "3600"},
-		{"purpose", "batch", "file", "@x"}, {"purpose", "user_data"}, {"file", "@x", "file", "@y", "purpose", "user_data"}, {"file", "x", "purpose", "user_data"},
-		{"purpose", "user_data", "purpose", "batch", "file", "@x"}, {"Purpose", "user_data", "file", "@x"}, {"file", "@", "purpose", "assistants", "n", "2"},
+		{"purpose", "user_data", "file", "@" + aPicture},
+		{"file", "@hello", "purpose", "vision", "expires_after[anchor]", "created_at", "expires_after[seconds]", "3600"},
+		{"purpose", "batch", "file", "@x"},
+		{"purpose", "user_data"},
+		{"file", "@x", "file", "@y", "purpose", "user_data"},
+		{"file", "x", "purpose", "user_data"},
+		{"purpose", "user_data", "purpose", "batch", "file", "@x"},
+		{"Purpose", "user_data", "file", "@x"},
+		{"file", "@", "purpose", "assistants", "n", "2"},
 	} {
 		contentType, body := aForm(f, fields...)
 		f.Add(contentType, body)
