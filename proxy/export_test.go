@@ -22,3 +22,11 @@ func (p *Policy) FirstOf(model, caller, cacheKey string) string {
 	r := p.pool(model).order(caller, cacheKey, model)[0]
 	return r.upstream.Name + "/" + r.As
 }
+
+// Uncounting takes the estimator away, so that whatever counts a prompt panics, and returns what puts it back. Nothing may be called
+// meanwhile that is not to be seen.
+func (s *Server) Uncounting() (again func()) {
+	estimator := s.options.Estimator
+	s.options.Estimator = nil
+	return func() { s.options.Estimator = estimator }
+}

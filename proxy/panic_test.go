@@ -42,8 +42,14 @@ func TestAPanicSettlesAndTheOthersGoOn(t *testing.T) {
 	if !strings.Contains(log.String(), `"msg":"panic"`) || strings.Contains(log.String(), "secret text") {
 		t.Errorf("the log says %s", log.String())
 	}
+	if n := h.metric("tokenfare_panics_total"); n != 1 {
+		t.Errorf("tokenfare_panics_total is %v, want 1", n)
+	}
 	broken.armed = false
 	if got := h.chat(hi); got.status != 200 {
 		t.Errorf("the next call: %d %s", got.status, got.body)
+	}
+	if n := h.metric("tokenfare_panics_total"); n != 1 {
+		t.Errorf("tokenfare_panics_total is %v after a call that did not panic, want 1", n)
 	}
 }

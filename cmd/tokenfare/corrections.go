@@ -38,15 +38,7 @@ func (a *app) postCorrections(w http.ResponseWriter, r *http.Request) {
 		writeUnread(w, err)
 		return
 	}
-	var asked corrections
-	in := json.NewDecoder(bytes.NewReader(body))
-	in.DisallowUnknownFields()
-	err = in.Decode(&asked)
-	if err == nil {
-		if _, more := in.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("there is something after the JSON object")
-		}
-	}
+	asked, err := readCorrections(body)
 	if err != nil {
 		writeAdminError(w, http.StatusBadRequest, "invalid_json", "The request is not what this takes: "+err.Error())
 		return
@@ -64,6 +56,25 @@ func (a *app) postCorrections(w http.ResponseWriter, r *http.Request) {
 		a.log.Info("ledger corrected", "calls", len(made.Corrected), "cost_change", made.change().String(), "reason", asked.Reason)
 	}
 	writeAdmin(w, http.StatusOK, made)
+}
+
+// readCorrections reads the body of a request for corrections. What it asks for is not judged.
+func readCorrections(body []byte) (asked corrections, err error) {
+	err = decodeOne(body, &asked)
+	return asked, err
+}
+
+// decodeOne reads a text that is one JSON object without members that are not known, and nothing behind it.
+func decodeOne(text []byte, into any) error {
+	in := json.NewDecoder(bytes.NewReader(text))
+	in.DisallowUnknownFields()
+	if err := in.Decode(into); err != nil {
+		return err
+	}
+	if _, more := in.Token(); !errors.Is(more, io.EOF) {
+		return errors.New("there is something after the JSON object")
+	}
+	return nil
 }
 
 // writeUnread says why a request could not be read. What the system says of that names addresses, and stays here.

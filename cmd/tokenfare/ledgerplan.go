@@ -2,13 +2,12 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost"
@@ -88,7 +87,7 @@ func (c *correction) revisions(figure revision) ([]revision, error) {
 	return list, nil
 }
 
-// readFile reads a revision from each line of the file.
+// readFile reads the file, or what comes from a pipe.
 func (c *correction) readFile() ([]revision, error) {
 	in := io.Reader(os.Stdin)
 	if c.file != "-" {
@@ -99,29 +98,32 @@ func (c *correction) readFile() ([]revision, error) {
 		defer file.Close()
 		in = file
 	}
+	return readRevisions(in, c.file)
+}
+
+// readRevisions reads a revision from each line that is not empty. name is the file's, for messages.
+func readRevisions(in io.Reader, name string) ([]revision, error) {
 	var list []revision
 	lines := bufio.NewScanner(in)
 	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(lines.Text())
-		if line == "" {
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 {
 			continue
 		}
 		var r revision
-		d := json.NewDecoder(strings.NewReader(line))
-		d.DisallowUnknownFields()
-		err := d.Decode(&r)
+		err := decodeOne(line, &r)
 		if err == nil {
 			_, err = r.check()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %s, line %d: %w", errMisuse, c.file, n, err)
+			return nil, fmt.Errorf("%w: %s, line %d: %w", errMisuse, name, n, err)
 		}
 		if list = append(list, r); len(list) > mostPlanned {
-			return nil, fmt.Errorf("%w: %s has more than %s lines: split it", errMisuse, c.file, thousands(mostPlanned))
+			return nil, fmt.Errorf("%w: %s has more than %s lines: split it", errMisuse, name, thousands(mostPlanned))
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", c.file, err)
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	return list, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 )
@@ -33,6 +34,22 @@ func TestListenersThatTakeTheSamePort(t *testing.T) {
 		a, b, _ := strings.Cut(pair, " ")
 		if sameSocket(a, b) != same || sameSocket(b, a) != same {
 			t.Errorf("%s and %s: want %v, got %v and %v", a, b, same, sameSocket(a, b), sameSocket(b, a))
+		}
+	}
+}
+
+// TestThreatAdminListensOnLoopback: a configuration that does not say where has the admin listener on this machine alone, whatever else it
+// says, and wherever callers connect to.
+func TestThreatAdminListensOnLoopback(t *testing.T) {
+	const up = "upstreams: { local: { url: \"http://localhost:1\" } }\nkeys: { alice: { hash: \"" + testHash + "\", limits: none } }\n"
+	for _, more := range []string{"", "listen: \":8080\"\n", "listen: \"0.0.0.0:8080\"\n", "admin: {}\n", "admin: { token: \"only-when-others-can-reach-it-anew\" }\n"} {
+		c := parseTest(t, up+more)
+		at, err := netip.ParseAddrPort(c.Admin.Listen)
+		if err != nil || !at.Addr().IsLoopback() {
+			t.Errorf("%q: the admin listener is at %q: %v", more, c.Admin.Listen, err)
+		}
+		if _, warnings := compileTest(t, c); strings.Contains(strings.Join(warnings, "\n"), "may read the metrics") {
+			t.Errorf("%q: %q", more, warnings)
 		}
 	}
 }

@@ -91,9 +91,6 @@ func Read(e Endpoint, contentType string, body []byte) (*Request, error) {
 	return d.read(body)
 }
 
-// ReadChat is [Read] for the body of a chat completion request.
-func ReadChat(body []byte) (*Request, error) { return chatDialect.read(body) }
-
 func (d *dialect) read(body []byte) (*Request, error) {
 	if !utf8.Valid(body) {
 		return nil, badRequest(CodeInvalidJSON, "", "The body is not valid UTF-8: encode it as UTF-8.")

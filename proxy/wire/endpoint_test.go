@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -324,15 +323,9 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		var std struct {
-			Model string `json:"model"`
-		}
-		if err := json.Unmarshal(body, &std); err != nil {
-			t.Fatalf("encoding/json does not read %s: %v", body, err)
-		}
-		if std.Model != req.Model && dialects[e].model == "" {
-			t.Fatalf("the model is %q, not %q", std.Model, req.Model)
-		}
+		tree := treeOf(t, body)
+		agree(t, e, body, tree, req)
+		everyStringCounts(t, e, body, tree, req)
 		edited := req.Edit(Edits{Model: "other", IncludeUsage: true, MaxOutput: 16, MostRuns: 5, NotStored: true})
 		again, err := Read(e, "", edited)
 		if err != nil {

@@ -243,14 +243,20 @@ func TestReadChatMeasuresWhatIsNotText(t *testing.T) {
 	}
 }
 
-// FuzzReadChat holds ReadChat against encoding/json: what it accepts is JSON that encoding/json reads as the same model
-// and stream flag, however names are matched there, and no sum is ever negative.
+// ReadChat is [Read] for the body of a chat completion request.
+func ReadChat(body []byte) (*Request, error) { return Read(Chat, "application/json", body) }
+
+// FuzzReadChat holds what is read of chat completions against encoding/json: parsers with other habits read the same in what it accepts,
+// and whatever is text in it counts.
 func FuzzReadChat(f *testing.F) {
 	for _, seed := range []string{
 		chat(), chat(`"stream":true`), chat(`"MODEL":"x"`), chat(`"model":"x"`), chat(`"n":2,"max_tokens":5`),
 		`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:"}}]}]}`,
 		chat(`"tools":[{"type":"function","function":{"a":[1,2,{"b":"\ud800"}]}}]`), chat(`"stream_options":{"include_usage":null}`),
 		chat(`"x":[[[1,2],3],"\u00e9",{"a":{}}]`), "{\"model\":\"m\",\"me\\u0073sages\":[]}\n",
+		chat(`"n":3,"best_of":5,"max_tokens":7,"max_completion_tokens":null,"store":true,"service_tier":"flex"`), chat(`"metadata":{"a":"b","a":"c"},"stop":["x","x"],"user":"u"`),
+		`{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}},{"id":"c2","type":"function","function":{"name":"g","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"r"}]}`,
+		`{"model":"m","messages":[{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}},{"type":"file","file":{"file_data":"data:text/plain;base64,AAAA","filename":"a"}}]}],"prediction":{"type":"content","content":"p"},"response_format":{"type":"json_schema","json_schema":{"name":"s"}},"tool_choice":"auto","function_call":{"name":"f"}}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -267,21 +273,9 @@ func FuzzReadChat(f *testing.F) {
 			}
 			return
 		}
-		var std struct {
-			Model    string            `json:"model"`
-			Stream   bool              `json:"stream"`
-			Messages []json.RawMessage `json:"messages"`
-		}
-		if err := json.Unmarshal(body, &std); err != nil {
-			t.Fatalf("accepted what encoding/json refuses: %v", err)
-		}
-		if std.Model != req.Model || std.Stream != req.Stream || len(std.Messages) != req.Cost.Messages {
-			t.Fatalf("encoding/json reads %+v, ReadChat %+v", std, req)
-		}
-		c := req.Cost
-		if c.TokenIDs < 0 || c.FileTokens < 0 || c.MaxOutput < 0 || c.Choices < 1 || c.Choices > maxChoices || c.MaxOutput > maxOutputTokens {
-			t.Fatalf("out of bounds: %+v", c)
-		}
+		tree := treeOf(t, body)
+		agree(t, Chat, body, tree, req)
+		everyStringCounts(t, Chat, body, tree, req)
 	})
 }
 
