@@ -250,6 +250,8 @@ func FuzzReadChat(f *testing.F) {
 		chat(), chat(`"stream":true`), chat(`"MODEL":"x"`), chat(`"model":"x"`), chat(`"n":2,"max_tokens":5`),
 		`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:"}}]}]}`,
 		chat(`"tools":[{"type":"function","function":{"a":[1,2,{"b":"\ud800"}]}}]`), chat(`"stream_options":{"include_usage":null}`),
+		`{"model":"m","messages":[{"content":{"a":1,"text":{"b":[2]}},"tool_calls":[{"index":0,"function":{"name":[1],"arguments":{"c":3}}}],"function_call":{"d":{}}}]}`,
+		chat(`"chat_template_kwargs":{"a":[1,{"b":null}]},"vllm_xargs":[]`),
 		chat(`"x":[[[1,2],3],"\u00e9",{"a":{}}]`), "{\"model\":\"m\",\"me\\u0073sages\":[]}\n",
 	} {
 		f.Add([]byte(seed))
