@@ -41,6 +41,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte("event: image_generation.completed\r\ndata: {\"type\":\"image_generation.completed\",\"b64_json\":\"AAAA\",\"usage\":{\"input_tokens\":1,\"output_tokens\":2}}\r\n\r\n"), uint64(13))
 	f.Add([]byte(": ping\n\n"+helloEvent+": ping\n"+"event: error\ndata: {\"error\":{\"message\":\"x\"}}\n\n: bye\n\n"+doneEvent), uint64(14))
 	f.Add([]byte(strings.Repeat(strings.Replace(helloEvent, `"usage":null`, `"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":9}`, 1), 3)+doneEvent), uint64(15))
+	f.Add([]byte("data: {\"choices\":[{\"delta\":{\"images\":[{\"image_url\":{\"url\":\"data:image/png;base64,AA\"}}],\"url\":\"data:,\"}}]}\n\n"+usageEvent+helloEvent+doneEvent), uint64(16))
 	f.Fuzz(func(t *testing.T, body []byte, pattern uint64) {
 		for _, o := range []AnswerOptions{
 			{},
@@ -65,6 +66,9 @@ func FuzzAnswer(f *testing.F) {
 				if again != out || !cmp.Equal(report, second) {
 					t.Fatalf("%+v: cut in pieces: %q, %+v\nin one: %q, %+v", o, again, second, out, report)
 				}
+			}
+			if report.Behind && !(o.Stream && report.Reported && report.SawOutput) {
+				t.Fatalf("%+v: no text can be behind a usage: %+v", o, report)
 			}
 			u := report.Usage
 			if u != u.Normal() {

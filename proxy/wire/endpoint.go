@@ -186,8 +186,9 @@ func (r *reader) member(name string) error {
 		return r.store()
 	case "background", "previous_response_id", "conversation":
 		return r.stored(name)
-	case "chat_template_kwargs":
-		return r.templateValues()
+	}
+	if s := foreignWithin[name]; s != nil {
+		return r.otherValues(s)
 	}
 	switch {
 	case isForeign(name):

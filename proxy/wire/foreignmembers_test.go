@@ -11,7 +11,8 @@ func TestMembersThatPickATemplateAHostOrAProviderAreRefused(t *testing.T) {
 	for _, member := range []string{
 		`"chat_template":"{% for i in range(99999) %}word {% endfor %}"`, `"chat_template_kwargs":{"chat_template":"{{ 'word ' * 99999 }}"}`,
 		`"chat_template_kwargs":{"enable_thinking":true,"padding":"max_length","max_length":99999}`, `"chat_template_kwargs":{"max_length":99999}`,
-		`"chat_template_kwargs":{"tokenizer_kwargs":{"padding":"max_length"}}`,
+		`"chat_template_kwargs":{"tokenizer_kwargs":{"padding":"max_length"}}`, `"vllm_xargs":{"kv_transfer_params":"x"}`,
+		`"vllm_xargs":{"ec_transfer_params":{"remote_host":"x"}}`, `"safety_model":"dearest"`, `"web_search":{"enable":true}`,
 		`"mm_processor_kwargs":{"max_pixels":1000000000}`, `"media_io_kwargs":{"video":{"num_frames":9999}}`, `"images_config":{"image_max_dynamic_patch":99}`,
 		`"max_dynamic_patch":99`, `"min_dynamic_patch":99`,
 		`"kv_transfer_params":{"remote_host":"169.254.169.254","remote_port":80,"do_remote_prefill":true}`, `"ec_transfer_params":{}`,
@@ -23,9 +24,7 @@ func TestMembersThatPickATemplateAHostOrAProviderAreRefused(t *testing.T) {
 	} {
 		name, value, _ := strings.Cut(member, ":")
 		for e := range dialects {
-			if e == Chat || !strings.HasPrefix(name, `"chat_template`) {
-				refusedMember(t, e, member, CodeUnsupportedMember)
-			}
+			refusedMember(t, e, member, CodeUnsupportedMember)
 		}
 		refusedMember(t, Chat, strings.ToUpper(name)+":"+value, CodeAmbiguousMember)
 		refusedMember(t, Chat, strings.ReplaceAll(name, "_", "-")+":"+value, map[bool]string{true: CodeAmbiguousMember, false: CodeUnsupportedMember}[strings.Contains(name, "_")])
@@ -77,6 +76,26 @@ func TestMembersOfOtherServersPass(t *testing.T) {
 	} {
 		if _, err := leastRequest(Chat, member); err != nil {
 			t.Errorf("%s: %v", member, err)
+		}
+	}
+}
+
+// TestForeignFieldsOfFormsAreRefused as members are, under any spelling, and if they are parts of an object.
+func TestForeignFieldsOfFormsAreRefused(t *testing.T) {
+	for e := range forms {
+		for _, name := range []string{
+			"api_base", "base_url", "models", "fallbacks", "provider", "kv_transfer_params", "bootstrap_host", "Bootstrap_Host", "baseURL",
+			"kv_transfer_params[remote_host]", "extra_body[api_base]", "chat_template",
+		} {
+			refusedMember(t, e, `"`+name+`":"x"`, CodeUnsupportedMember)
+			if _, err := leastRequest(e, `"`+name+`":""`); err != nil {
+				t.Errorf("%s that is empty: %v", name, err)
+			}
+		}
+		for _, name := range []string{"max_completion_tokens", "seed", "to_language"} {
+			if _, err := leastRequest(e, `"`+name+`":"5"`); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -226,6 +227,9 @@ func (f *formReader) text(name string, at span) error {
 		}
 		f.req.Model, f.req.model = value, at
 		return nil
+	}
+	if _, known := f.form.shape.exact[name]; !known && value != "" && isForeignField(name) {
+		return badRequest(CodeUnsupportedMember, name, fmt.Sprintf(foreignText, strconv.Quote(name)))
 	}
 	known, err := f.form.field(f, name, value)
 	if !known && err == nil {

@@ -251,27 +251,6 @@ func (r *reader) countAll(part cost.Part) error {
 	})
 }
 
-// countText reads what is a text where it is as it should be, and counts all of it: of anything else the compact JSON, names and numbers
-// included, since servers that take an object there show it so. A null is no text.
-func (r *reader) countText(part cost.Part) error {
-	switch r.next() {
-	case '{', '[':
-		return r.countJSON(part)
-	}
-	at, err := r.scalar()
-	if err != nil {
-		return err
-	}
-	switch r.body[at.start] {
-	case '"':
-		r.count(part, r.text(at))
-	case 'n':
-	default:
-		r.count(part, string(r.body[at.start:at.end]))
-	}
-	return nil
-}
-
 // countJSON reads any value and counts its compact JSON text, names included.
 func (r *reader) countJSON(part cost.Part) error {
 	text, err := r.compact()

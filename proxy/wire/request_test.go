@@ -253,6 +253,8 @@ func FuzzReadChat(f *testing.F) {
 		chat(), chat(`"stream":true`), chat(`"MODEL":"x"`), chat(`"model":"x"`), chat(`"n":2,"max_tokens":5`),
 		`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"data:"}}]}]}`,
 		chat(`"tools":[{"type":"function","function":{"a":[1,2,{"b":"\ud800"}]}}]`), chat(`"stream_options":{"include_usage":null}`),
+		`{"model":"m","messages":[{"content":{"a":1,"text":{"b":[2]}},"tool_calls":[{"index":0,"function":{"name":[1],"arguments":{"c":3}}}],"function_call":{"d":{}}}]}`,
+		chat(`"chat_template_kwargs":{"a":[1,{"b":null}]},"vllm_xargs":[]`),
 		chat(`"x":[[[1,2],3],"\u00e9",{"a":{}}]`), "{\"model\":\"m\",\"me\\u0073sages\":[]}\n",
 		chat(`"n":3,"best_of":5,"max_tokens":7,"max_completion_tokens":null,"store":true,"service_tier":"flex"`), chat(`"metadata":{"a":"b","a":"c"},"stop":["x","x"],"user":"u"`),
 		`{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}},{"id":"c2","type":"function","function":{"name":"g","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"r"}]}`,

@@ -34,7 +34,7 @@ type scanState struct {
 	payload payload   // what the name read last says that a string behind it holds, unless there are blanks in it
 	sealed  bool      // that is the string being read, and none was found so far
 	holds   payload   // what it holds
-	prefix  int       // how much of it is the beginning of a data: URL
+	prefix  uint8     // how much of it is the beginning of a data: URL
 	unseen  bool      // something was made that is no text
 	picture int16     // the depth of a member that holds pictures; 0: there is none
 	hush    int16     // the depth of a member whose strings are not the model's; 0: there is none

@@ -58,7 +58,7 @@ func (s *scanner) fill(b []byte) {
 	for s.holds == addressPayload && len(b) > 0 {
 		if b[0]|0x20 != data[s.prefix]|0x20 {
 			s.holds = sealPayload
-		} else if s.prefix++; s.prefix == len(data) {
+		} else if s.prefix++; int(s.prefix) == len(data) {
 			s.holds = filePayload
 		}
 		b = b[1:]

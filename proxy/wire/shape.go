@@ -56,23 +56,24 @@ var foreignMembers = []string{
 	"data_parallel_rank", "routed_dp_rank", "disagg_prefill_dp_rank", "lora_path", "custom_logit_processor",
 	// Who answers, at what price (OpenRouter, LiteLLM).
 	"provider", "preset", "route", "transforms", "context_window_fallbacks", "content_policy_fallbacks", "model_list", "custom_llm_provider",
+	// Another model beside it, and searches (Together, Qianfan).
+	"safety_model", "web_search",
 }
-
-// templateShape are the members of chat_template_kwargs that a server would take for another template, or for more to be put in than is
-// sent: those of the function that fills templates in (Hugging Face). All others are values for the template.
-var templateShape = newShape("chat_template", "padding", "max_length", "tokenizer_kwargs")
 
 func isForeign(name string) bool { return slices.Contains(foreignMembers, name) }
 
 // newBodyShape is the shape of a whole body: its own members, all foreign ones but the limits it knows itself, and what
-// holds some more of those.
+// may hold some more of those.
 func newBodyShape(limits []string, names ...string) *shape {
 	for _, name := range foreignMembers {
 		if !slices.Contains(limits, name) {
 			names = append(names, name)
 		}
 	}
-	return newShape(append(names, "chat_template_kwargs")...)
+	for name := range foreignWithin {
+		names = append(names, name)
+	}
+	return newShape(names...)
 }
 
 // fold appends the form of a name in which look-alikes are equal. It returns nil for a name too long to matter.

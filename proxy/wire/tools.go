@@ -221,6 +221,8 @@ func (r *reader) searchOptions() error {
 	return r.countAll(cost.PartTools)
 }
 
+const foreignText = "%s is not OpenAI's and changes what a call costs or where it goes on some servers: leave it out."
+
 // foreign reads a member by which some servers take another limit, model or address, or bill something else.
 func (r *reader) foreign() error {
 	if null, err := r.null(); null || err != nil {
@@ -230,7 +232,7 @@ func (r *reader) foreign() error {
 		_, err := r.scalar()
 		return err
 	}
-	return r.fail(CodeUnsupportedMember, "%s is not OpenAI's and changes what a call costs or where it goes on some servers: leave it out.")
+	return r.fail(CodeUnsupportedMember, foreignText)
 }
 
 func (r *reader) modalities() error {

@@ -6,6 +6,27 @@ import (
 	"github.com/tokenfare/tokenfare/cost"
 )
 
+// countText reads what is a text where it is as it should be, and counts all of it: of anything else the compact JSON, names and numbers
+// included, since servers that take an object there show it so. A null is no text.
+func (r *reader) countText(part cost.Part) error {
+	switch r.next() {
+	case '{', '[':
+		return r.countJSON(part)
+	}
+	at, err := r.scalar()
+	if err != nil {
+		return err
+	}
+	switch r.body[at.start] {
+	case '"':
+		r.count(part, r.text(at))
+	case 'n':
+	default:
+		r.count(part, string(r.body[at.start:at.end]))
+	}
+	return nil
+}
+
 // wordless are members that clients and servers add to what is said, of whose names a model sees nothing.
 var wordless = []string{
 	"index", "annotations", "logprobs", "cache_control", "reasoning", "reasoning_content", "reasoning_details", "thinking", "parsed",
