@@ -84,6 +84,7 @@ go test -shuffle=on -timeout 10m ./limiter/...
 
 say "go test of memory, which the race detector multiplies"
 go test -count=1 -timeout 10m ./test/load
+go test -count=1 -timeout 10m -run 'TestAbortStorm$' ./test/soak
 
 say "go test of the benchmarks' own modules"
 for module in limitbench countbench; do

@@ -14,7 +14,7 @@ import (
 var (
 	lasts  = flag.Duration("soak.for", usually(5*time.Second, time.Minute), "how long TestSoak drives the program")
 	seed   = flag.Uint64("soak.seed", rand.Uint64N(1_000_000), "what the calls of TestSoak and TestAbortStorm follow from")
-	aborts = flag.Int("soak.aborts", 1000, "how many streams TestAbortStorm aborts")
+	aborts = flag.Int("soak.aborts", mostAborts(), "how many streams TestAbortStorm aborts")
 	secure = flag.String("soak.tls", "", "how the upstream of TestSoak and TestAbortStorm is spoken to: no, h1 or h2; the seed says it otherwise")
 )
 
@@ -32,6 +32,14 @@ func wire(t testing.TB) fakeopenai.Over {
 	}
 	t.Logf("-soak.seed=%d -soak.tls=%s", *seed, way)
 	return over
+}
+
+// mostAborts is as many as take some twenty seconds: the race detector's business is not what is left behind.
+func mostAborts() int {
+	if harness.Race {
+		return 1000
+	}
+	return usually(1000, 10_000)
 }
 
 // usually is one value for go test ./..., and another for the README's test command.

@@ -19,8 +19,8 @@ import (
 func TestAbortStorm(t *testing.T) {
 	const (
 		rounds, atOnce = 5, 100
-		keeps          = 1 << 10   // bytes that an aborted stream may leave behind: what it takes is some 50 times as much
-		wavers         = 256 << 10 // by how much what is kept differs from one look to the next
+		keeps          = 256       // bytes that an aborted stream may leave behind: it takes some hundred times as much
+		wavers         = 512 << 10 // by how much what is kept differs from one look to the next
 	)
 	plans := func(number int) plan {
 		r := rand.New(rand.NewPCG(*seed, uint64(number)))
