@@ -17,6 +17,18 @@ import (
 
 const testHash = "sha256:abababababababababababababababababababababababababababababababab"
 
+// parseConfig is loadConfig for a text that is not a file. name stands for it in messages.
+func parseConfig(name string, text []byte) (*Config, error) {
+	var out problems
+	s := &source{name: name, dir: "."}
+	s.parse(text, &out)
+	c := loadSource(s, &out)
+	if err := out.err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
 // parseTest loads a text that must be without mistakes.
 func parseTest(t *testing.T, text string) *Config {
 	t.Helper()

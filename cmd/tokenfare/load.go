@@ -12,8 +12,11 @@ import (
 // only a file that is not YAML at all hides what else may be wrong in it.
 func loadConfig(path string) (*Config, error) {
 	var out problems
-	main := readSource(path, 0, &out)
-	return loaded(main, &out)
+	c := loadSource(readSource(path, 0, &out), &out)
+	if err := out.err(); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // watchedBy lists every file and include glob that the configuration at path is made of, as far as they can be told: a
@@ -21,22 +24,6 @@ func loadConfig(path string) (*Config, error) {
 func watchedBy(path string) []string {
 	var out problems
 	return loadSource(readSource(path, 0, &out), &out).watched
-}
-
-// parseConfig is loadConfig for a text that is not a file. name stands for it in messages.
-func parseConfig(name string, text []byte) (*Config, error) {
-	var out problems
-	s := &source{name: name, dir: "."}
-	s.parse(text, &out)
-	return loaded(s, &out)
-}
-
-func loaded(main *source, out *problems) (*Config, error) {
-	c := loadSource(main, out)
-	if err := out.err(); err != nil {
-		return nil, err
-	}
-	return c, nil
 }
 
 // loadSource reads on from the main file. What it returns is whole only where it found no problem.

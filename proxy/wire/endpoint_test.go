@@ -313,6 +313,25 @@ func FuzzRead(f *testing.F) {
 		f.Add(uint8(i), []byte(body))
 	}
 	f.Add(uint8(1), []byte(`{"model":"m","input":[{"type":"additional_tools","tools":[{"type":"web_search"},{"type":"shell","environment":{"type":"local"}}]},{"tools":[{}],"type":"mcp_list_tools"}]}`))
+	for which, body := range map[uint8]string{ // a text wherever one may stand
+		0: `{"model":"m","messages":[{"role":"developer","name":"n1","content":[{"type":"text","text":"t1"},["t2",{"type":"refusal","refusal":"t3"}],{"type":"odd","x":{"y":"t4"}}]},` +
+			`{"role":"assistant","content":null,"refusal":"t5","tool_calls":[{"id":"c1","type":"function","function":{"name":"f1","arguments":"a1","arguments":"a2"},"x":"t6"}]},` +
+			`{"role":"tool","tool_call_id":"` + strings.Repeat("t7", 40) + `","content":"t8"},{"role":"user","content":[{"type":"text","image_url":"t9"},{"type":"text","input_audio":{"data":"AAAA"}},{"type":"text","file":{"file_data":"BBBB"}}]}],` +
+			`"tools":[{"type":"function","function":{"name":"t10","description":"t11"}}],"functions":[{"name":"t12"}],"tool_choice":"t13","function_call":"t14",` +
+			`"prediction":{"type":"content","content":[{"text":"t15"}]},"response_format":{"type":"json_schema","json_schema":{"schema":{"t16":"t17"}}},` +
+			`"stop":["t18"],"metadata":{"k":"t19","k":"t20"},"logit_bias":{"5":1},"user":"` + strings.Repeat("t21", 30) + `","reasoning_effort":"t22","unknown":{"a":["t23"]}}`,
+		1: `{"model":"m","instructions":"t1","input":[{"type":"reasoning","encrypted_content":"AAAA","summary":[{"type":"summary_text","text":"t2"}]},{"role":"user","content":[{"type":"input_file","file_data":"AAAA","filename":"t3"}]},` +
+			`{"type":"function_call","call_id":"c","name":"t4","arguments":"t5"},{"type":"custom_tool_call","name":"t6","input":"t7"},{"type":"odd","arguments":"t8","x":"t9"},{"type":"image_generation_call","result":"AAAA"},` +
+			`{"type":"code_interpreter_call","code":"t10","outputs":[{"type":"logs","logs":"t11"},{"type":"image","url":"data:image/png;base64,AA"}]},{"type":"mcp_list_tools","tools":[{"name":"t12"}]},{"role":"user","result":"t20","encrypted_content":"t21"}],` +
+			`"text":{"format":{"type":"json_schema","name":"t13"},"verbosity":"t14"},"reasoning":{"effort":"t15","x":"t16"},"tools":[{"type":"custom","description":"t17"}],"include":["t18"],"truncation":"t19","max_output_tokens":20,"store":null}`,
+		2: `{"model":"m","prompt":["t1","t2"],"suffix":"t3","max_tokens":0,"echo":true,"best_of":4,"n":3,"stream":true,"stream_options":{"include_usage":true,"x":"t4"}}`,
+		3: `{"model":"m","input":[[1,2],"t1",[3]],"encoding_format":"t2","user":"u","unknown":"t3"}`,
+		4: `{"input":["t1",{"type":"image_url","image_url":{"url":"data:"}},{"type":"text","text":"t2"}]}`,
+		5: `{"model":"m","prompt":{"x":"t1"},"n":3,"style":"t2","background":"t3","size":"512x256","user":"t4"}`,
+		6: `{"model":"m","input":"t1","instructions":"t2","voice":{"id":"t3"},"response_format":"t4","speed":2}`,
+	} {
+		f.Add(which, []byte(body))
+	}
 	f.Fuzz(func(t *testing.T, which uint8, body []byte) {
 		e := Endpoints()[int(which)%len(dialects)]
 		req, err := Read(e, "", body)

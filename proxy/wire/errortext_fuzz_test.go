@@ -58,6 +58,8 @@ func FuzzPreface(f *testing.F) {
 // that a call is too large names a smaller figure before a larger one.
 func FuzzOversized(f *testing.F) {
 	f.Add("Request too large for gpt-4o on tokens per min (TPM): ", uint64(10_000), ", ", uint64(16_000), ". Visit https://x")
+	f.Add("", uint64(5), ", ", uint64(5), "")
+	f.Add(" ", uint64(10_004), ",0A ", uint64(16_000), " ")
 	f.Add("", uint64(30), ", Used 5, ", uint64(20), "")
 	f.Add("Limit 1, ", uint64(3), " Limits ", uint64(2), "Requested 9")
 	f.Add("Limit: 99999999999999999999 ", uint64(0), "\n", uint64(1), "")
@@ -78,32 +80,35 @@ func FuzzOversized(f *testing.F) {
 }
 
 // namesLess reports whether there is a figure in a text that is behind the word Limit, and one behind it that is behind Requested and larger.
+// Where it is not clear how far a figure goes, as in 10,0A, any reading will do.
 func namesLess(text string) bool {
-	figures := func(word, text string) (all []*big.Int, rest []string) {
-		for {
-			_, after, found := strings.Cut(text, word)
-			if !found {
-				return all, rest
-			}
-			text = after
-			digits := strings.TrimPrefix(strings.TrimPrefix(after, ":"), " ")
-			end := 0
-			for end < len(digits) && (digits[end] >= '0' && digits[end] <= '9' || digits[end] == ',') {
-				end++
-			}
-			if n, ok := new(big.Int).SetString(strings.ReplaceAll(digits[:end], ",", ""), 10); ok {
-				all, rest = append(all, n), append(rest, after)
-			}
+	for {
+		_, after, found := strings.Cut(text, "Limit")
+		if !found {
+			return false
 		}
-	}
-	limits, behind := figures("Limit", text)
-	for i, limit := range limits {
-		asked, _ := figures("Requested", behind[i])
-		for _, n := range asked {
-			if n.Cmp(limit) > 0 {
+		text = after
+		least, _, ok := figure(after)
+		for asked := after; ok; {
+			if _, asked, found = strings.Cut(asked, "Requested"); !found {
+				break
+			}
+			if _, most, ok := figure(asked); ok && most.Cmp(least) > 0 {
 				return true
 			}
 		}
 	}
-	return false
+}
+
+// figure reads the figure that a text begins with: as far as its first comma, and as far as it goes.
+func figure(text string) (least, most *big.Int, ok bool) {
+	text = strings.TrimPrefix(strings.TrimPrefix(text, ":"), " ")
+	all := text[:len(text)-len(strings.TrimLeft(text, "0123456789,"))]
+	first, _, _ := strings.Cut(all, ",")
+	least, ok = new(big.Int).SetString(first, 10)
+	if !ok {
+		return nil, nil, false
+	}
+	most, ok = new(big.Int).SetString(strings.ReplaceAll(all, ",", ""), 10)
+	return least, most, ok
 }

@@ -256,7 +256,7 @@ func FuzzReadChat(f *testing.F) {
 		`{"model":"m","messages":[{"content":{"a":1,"text":{"b":[2]}},"tool_calls":[{"index":0,"function":{"name":[1],"arguments":{"c":3}}}],"function_call":{"d":{}}}]}`,
 		chat(`"chat_template_kwargs":{"a":[1,{"b":null}]},"vllm_xargs":[]`),
 		chat(`"x":[[[1,2],3],"\u00e9",{"a":{}}]`), "{\"model\":\"m\",\"me\\u0073sages\":[]}\n",
-		chat(`"n":3,"best_of":5,"max_tokens":7,"max_completion_tokens":null,"store":true,"service_tier":"flex"`), chat(`"metadata":{"a":"b","a":"c"},"stop":["x","x"],"user":"u"`),
+		chat(`"n":3,"best_of":5,"max_tokens":7,"max_completion_tokens":null,"store":true,"service_tier":"flex"`), chat(`"max_completion_tokens":9,"max_tokens":5`), chat(`"max_tokens":9,"max_completion_tokens":5`), chat(`"metadata":{"a":"b","a":"c"},"stop":["x","x"],"user":"u"`),
 		`{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}},{"id":"c2","type":"function","function":{"name":"g","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"r"}]}`,
 		`{"model":"m","messages":[{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}},{"type":"file","file":{"file_data":"data:text/plain;base64,AAAA","filename":"a"}}]}],"prediction":{"type":"content","content":"p"},"response_format":{"type":"json_schema","json_schema":{"name":"s"}},"tool_choice":"auto","function_call":{"name":"f"}}`,
 	} {
