@@ -20,7 +20,8 @@ type claimed struct {
 	tokens       int64  // that it brings into the prompt
 	files        int64  // tokens of files, likewise
 	conversation string // that the answer is added to; empty: none
-	context      int64  // tokens that this one has
+	context      int64  // tokens that this one is known to have
+	unsure       int64  // that it may have besides
 }
 
 // claim checks that the caller owns every object that the request names, and returns the request with what they add to its
@@ -32,6 +33,7 @@ func (x *exchange) claim(ctx context.Context, request *wire.Request) (*wire.Requ
 	x.stores = request.Stores
 	x.runs = x.endpoint == wire.Responses && len(request.Cost.Hosted) > 0
 	if len(request.Refs) > 0 {
+		x.join(request.Refs)
 		var err error
 		if x.claimed, err = x.server.claim(ctx, x.caller.name, x.route.upstream.Name, request.Refs); err != nil {
 			return nil, err
@@ -56,6 +58,9 @@ func (s *Server) claim(ctx context.Context, key, upstream string, refs []wire.Re
 	ids := make([]string, 0, len(refs))
 	for _, ref := range refs {
 		ids = append(ids, ref.ID)
+		if ref.Kind == wire.InConversation {
+			ids = append(ids, ref.ID+begunRow, ref.ID+endedRow)
+		}
 	}
 	slices.Sort(ids)
 	found, err := s.owners.find(ctx, key, slices.Compact(ids))
@@ -75,8 +80,8 @@ func (s *Server) claim(ctx context.Context, key, upstream string, refs []wire.Re
 		case wire.PreviousResponse:
 			c.tokens = addSaturating(c.tokens, row.Tokens)
 		case wire.InConversation:
-			c.tokens = addSaturating(c.tokens, row.Tokens)
-			c.conversation, c.context = row.ID, row.Tokens
+			c.conversation, c.context, c.unsure = row.ID, row.Tokens, mayHave(found, row.ID)
+			c.tokens = addSaturating(c.tokens, addSaturating(c.context, c.unsure))
 		case wire.ItemRef:
 			items.add(row)
 		case wire.FileRef:

@@ -67,6 +67,7 @@ type attempt struct {
 	stores     bool                 // the provider stores the answer, and it is recorded whose it is
 	runs       bool                 // the provider may run code for it, and it is recorded whose the container is
 	claimed    claimed
+	adding     *addition // to a conversation; nil: to none
 
 	// forward
 	cancel     context.CancelCauseFunc

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"math"
 	"net/http"
 
@@ -43,7 +44,7 @@ func (c *stored) converse() error {
 	return c.relay(resp, made, func() ledger.Ticket { return c.own(made.ID, ledger.Conversation, tokens) })
 }
 
-// addItems puts items into a conversation, which then has more tokens.
+// addItems puts items into a conversation, which has more tokens from before they are sent, unless the upstream refuses them.
 func (c *stored) addItems() error {
 	body, err := c.making()
 	if err != nil {
@@ -58,13 +59,23 @@ func (c *stored) addItems() error {
 	if err != nil {
 		return err
 	}
+	adding := c.server.owners.join(c.object.ID)
+	counted := tokens
+	defer func() { adding.end(counted) }() // unless it has ended well
+	if err := c.beginAdding(adding, tokens); err != nil {
+		counted = 0
+		return err
+	}
 	resp, err := c.ask(http.MethodPost, c.path()+"/items", q, body)
+	if c.undone {
+		counted = 0
+	}
 	if err != nil {
 		return err
 	}
 	made := wire.NewMade("", false)
 	return c.relay(resp, made, func() ledger.Ticket {
-		last := c.server.owners.grow(c.object.ID, tokens)
+		last := adding.end(counted)
 		var list []*ledger.Owned
 		named := wire.Strings(body.bytes, made.Parts) // by the caller, and not made: they may be another's
 		for _, id := range made.Parts {
@@ -77,6 +88,16 @@ func (c *stored) addItems() error {
 		}
 		return last
 	})
+}
+
+// beginAdding counts the tokens of items in their conversation. They may not be sent before.
+func (c *stored) beginAdding(adding *addition, tokens int64) error {
+	row := c.object
+	err := adding.begin(c.r.Context(), tokens, false, &row)
+	if errors.Is(err, ledger.ErrUnavailable) {
+		return nothingRecorded()
+	}
+	return err
 }
 
 // upload stores a file.
@@ -109,7 +130,12 @@ func (c *stored) own(id string, kind ledger.ObjectKind, tokens int64) ledger.Tic
 	if id == "" {
 		return ledger.Ticket{}
 	}
-	return c.server.owners.add([]*ledger.Owned{c.row(id, kind, tokens)})
+	row := c.row(id, kind, tokens)
+	list := []*ledger.Owned{row}
+	if kind == ledger.Conversation {
+		list = append(list, sizes(row)...)
+	}
+	return c.server.owners.add(list)
 }
 
 // countItems counts the tokens of items, with what they refer to, and checks that the caller owns that.
