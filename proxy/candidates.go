@@ -102,6 +102,9 @@ func (x *exchange) admitAt(ctx context.Context, request *wire.Request) error {
 		}
 		return err
 	}
+	if err := x.countOther(ctx, request); err != nil {
+		return err
+	}
 	if err := x.beginAdding(ctx); err != nil {
 		return err
 	}

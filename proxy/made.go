@@ -42,8 +42,9 @@ func (x *exchange) own() {
 		return
 	}
 	whole, said := x.readAndSaid()
+	more, moreSaid := x.more()
 	if x.adding != nil {
-		x.owned = x.adding.end(x.added(whole, said))
+		x.owned = x.adding.end(x.added(whole, said, more))
 	}
 	if x.made == nil {
 		return
@@ -55,7 +56,8 @@ func (x *exchange) own() {
 	switch {
 	case x.made.ID == "": // it broke off before it said so much
 	case x.stores && x.endpoint == wire.Responses:
-		list = append(list, row(x.made.ID, ledger.Response, "", whole))
+		tokens, of := x.carries(whole, more)
+		list = append(list, row(x.made.ID, ledger.Response, of, tokens))
 	case x.stores:
 		list = append(list, row(x.made.ID, ledger.Completion, "", whole))
 	}
@@ -65,7 +67,7 @@ func (x *exchange) own() {
 	}
 	if x.keeps() {
 		for _, id := range x.made.Parts {
-			list = append(list, row(id, kind, x.made.ID, said))
+			list = append(list, row(id, kind, x.made.ID, addSaturating(said, moreSaid)))
 		}
 	}
 	for _, id := range x.made.Containers {

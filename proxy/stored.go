@@ -209,7 +209,7 @@ func (c *stored) remove() error {
 	}
 	ids := []string{c.object.ID}
 	if c.object.Kind == ledger.Conversation {
-		ids = append(ids, c.object.ID+begunRow, c.object.ID+endedRow)
+		ids = append(ids, c.object.ID+begunRow, c.object.ID+endedRow, c.object.ID+moreRow)
 	}
 	return c.relay(resp, nil, func() ledger.Ticket { return c.server.owners.remove(ids...) })
 }

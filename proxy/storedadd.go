@@ -40,22 +40,27 @@ func (x *exchange) beginAdding(ctx context.Context) error {
 
 // mayAdd is the most that the call may add to its conversation: all that it may read and write, but for what is there.
 func (x *exchange) mayAdd() int64 {
-	return max(0, x.boundTokens()-min(x.estimate.ByPart[cost.PartStored], addSaturating(x.claimed.context, x.claimed.unsure)))
+	there := min(x.estimate.ByPart[cost.PartStored], addSaturating(x.claimed.context, x.claimed.unsure))
+	return addSaturating(max(0, x.boundTokens()-there), x.moreTold)
 }
 
 // added is what the call has added to its conversation, as far as is known. The answer was read with all that was there before, of which the
 // call may not know all: what others added meanwhile, they count themselves. So what it has added itself counts wherever
-// others were there.
-func (x *exchange) added(whole, said int64) int64 {
+// others were there. What it has more in the other vocabulary comes apart.
+func (x *exchange) added(whole, said, more int64) (tokens, besides int64) {
 	switch {
 	case x.untouched():
-		return 0
+		return 0, 0
 	case x.outcome.basis != chargeReported || x.outcome.ending != "complete":
-		return addSaturating(x.adding.tokens, x.outcome.over)
+		return addSaturating(addSaturating(x.adding.tokens, x.outcome.over), max(0, more-x.moreTold)), 0
 	case x.adding.amongOthers():
 		said = max(said, min(whole, x.adding.tokens-x.bound(x.estimate.MaxOutput).Output+said))
 	}
-	return max(said, whole-x.claimed.context)
+	tokens = max(said, whole-x.claimed.context)
+	if x.facts.Encoding == otherVocabulary { // it has read and written more than others will, or else no less
+		return addSaturating(tokens, more), 0
+	}
+	return tokens, more
 }
 
 // untouched reports whether the upstream has certainly stored nothing of the call.

@@ -9,11 +9,12 @@ import (
 
 // What goes into a conversation is counted before it is sent: the provider may have stored it whatever becomes of its answer, and
 // calls that begin meanwhile read it. Beside the row of a conversation, which has the tokens that are known, there are two: of what was
-// about to go in, at most, and of that part of it of which the end is known. What is between the two may be in the conversation. All three
+// about to go in, at most, and of that part of it of which the end is known. What is between the two may be in the conversation. All of them
 // only grow, so that processes which share a ledger, and one that dies, lose nothing.
 const (
 	begunRow = " begun" // ids of providers have no spaces
 	endedRow = " ended"
+	moreRow  = " more" // of tokens that are known to be there besides in the other vocabulary
 )
 
 // errOvertaken says that a conversation has grown since its size was read.
@@ -73,7 +74,7 @@ func (a *addition) begin(ctx context.Context, tokens int64, hasRead bool, row *l
 	_, there := o.known[a.id+begunRow]
 	o.mu.Unlock()
 	if !there {
-		o.add(sizes(row))
+		o.add(sizes(row, 0))
 	}
 	err := o.grow(&ledger.Growth{ID: a.id + begunRow, Tokens: tokens}).Stored(ctx)
 	o.mu.Lock()
@@ -90,14 +91,15 @@ func (a *addition) more(tokens int64) {
 	}
 }
 
-// end says how many tokens are in the conversation now for what was put in. Later calls change nothing.
-func (a *addition) end(tokens int64) (t ledger.Ticket) {
+// end says how many tokens are in the conversation now for what was put in, and how many more in the other vocabulary. Later calls change
+// nothing.
+func (a *addition) end(tokens, more int64) (t ledger.Ticket) {
 	if a == nil || a.over {
 		return t
 	}
 	a.over = true
 	if a.begun {
-		t = a.owners.grow(&ledger.Growth{ID: a.id, Tokens: tokens}, &ledger.Growth{ID: a.id + endedRow, Tokens: a.tokens})
+		t = a.owners.grow(&ledger.Growth{ID: a.id, Tokens: tokens}, &ledger.Growth{ID: a.id + moreRow, Tokens: more}, &ledger.Growth{ID: a.id + endedRow, Tokens: a.tokens})
 	}
 	o := a.owners
 	o.mu.Lock()
@@ -119,13 +121,13 @@ func (a *addition) amongOthers() bool {
 	return !a.alone || a.owners.growing[a.id].begun != a.seen
 }
 
-// sizes are the rows beside that of a conversation.
-func sizes(row *ledger.Owned) []*ledger.Owned {
-	begun, ended := *row, *row
-	begun.ID, ended.ID = row.ID+begunRow, row.ID+endedRow
-	begun.Tokens, ended.Tokens = 0, 0
-	begun.Of, ended.Of = row.ID, row.ID
-	return []*ledger.Owned{&begun, &ended}
+// sizes are the rows beside that of a conversation, which has so many more tokens in the other vocabulary.
+func sizes(row *ledger.Owned, more int64) []*ledger.Owned {
+	begun, ended, other := *row, *row, *row
+	begun.ID, ended.ID, other.ID = row.ID+begunRow, row.ID+endedRow, row.ID+moreRow
+	begun.Of, ended.Of, other.Of = row.ID, row.ID, row.ID
+	begun.Tokens, ended.Tokens, other.Tokens = 0, 0, more
+	return []*ledger.Owned{&begun, &ended, &other}
 }
 
 // mayHave is how many tokens may be in a conversation besides those that its row has.

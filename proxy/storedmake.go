@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"errors"
-	"math"
 	"net/http"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -32,7 +31,7 @@ func (c *stored) converse() error {
 		return err
 	}
 	defer body.release()
-	tokens, err := c.countItems(body.bytes)
+	tokens, more, err := c.countItems(body.bytes)
 	if err != nil {
 		return err
 	}
@@ -41,7 +40,7 @@ func (c *stored) converse() error {
 		return err
 	}
 	made := wire.NewMade("", false)
-	return c.relay(resp, made, func() ledger.Ticket { return c.own(made.ID, ledger.Conversation, tokens) })
+	return c.relay(resp, made, func() ledger.Ticket { return c.own(made.ID, ledger.Conversation, tokens, more) })
 }
 
 // addItems puts items into a conversation, which has more tokens from before they are sent, unless the upstream refuses them.
@@ -55,32 +54,32 @@ func (c *stored) addItems() error {
 	if err != nil {
 		return err
 	}
-	tokens, err := c.countItems(body.bytes)
+	tokens, more, err := c.countItems(body.bytes)
 	if err != nil {
 		return err
 	}
 	adding := c.server.owners.join(c.object.ID)
-	counted := tokens
-	defer func() { adding.end(counted) }() // unless it has ended well
-	if err := c.beginAdding(adding, tokens); err != nil {
-		counted = 0
+	counted, besides := tokens, more
+	defer func() { adding.end(counted, besides) }() // unless it has ended well
+	if err := c.beginAdding(adding, addSaturating(tokens, more)); err != nil {
+		counted, besides = 0, 0
 		return err
 	}
 	resp, err := c.ask(http.MethodPost, c.path()+"/items", q, body)
 	if c.undone {
-		counted = 0
+		counted, besides = 0, 0
 	}
 	if err != nil {
 		return err
 	}
 	made := wire.NewMade("", false)
 	return c.relay(resp, made, func() ledger.Ticket {
-		last := adding.end(counted)
+		last := adding.end(counted, besides)
 		var list []*ledger.Owned
 		named := wire.Strings(body.bytes, made.Parts) // by the caller, and not made: they may be another's
 		for _, id := range made.Parts {
 			if !named[id] {
-				list = append(list, c.row(id, ledger.ConversationItem, tokens))
+				list = append(list, c.row(id, ledger.ConversationItem, addSaturating(tokens, more)))
 			}
 		}
 		if len(list) > 0 {
@@ -117,7 +116,7 @@ func (c *stored) upload() error {
 		return err
 	}
 	made := wire.NewMade("", false)
-	return c.relay(resp, made, func() ledger.Ticket { return c.own(made.ID, ledger.File, file.Tokens) })
+	return c.relay(resp, made, func() ledger.Ticket { return c.own(made.ID, ledger.File, file.Tokens, 0) })
 }
 
 // row says that an object is the caller's.
@@ -126,35 +125,33 @@ func (c *stored) row(id string, kind ledger.ObjectKind, tokens int64) *ledger.Ow
 }
 
 // own records that an object is the caller's. What has no id cannot be used again, by nobody.
-func (c *stored) own(id string, kind ledger.ObjectKind, tokens int64) ledger.Ticket {
+func (c *stored) own(id string, kind ledger.ObjectKind, tokens, more int64) ledger.Ticket {
 	if id == "" {
 		return ledger.Ticket{}
 	}
 	row := c.row(id, kind, tokens)
 	list := []*ledger.Owned{row}
 	if kind == ledger.Conversation {
-		list = append(list, sizes(row)...)
+		list = append(list, sizes(row, more)...)
 	}
 	return c.server.owners.add(list)
 }
 
-// countItems counts the tokens of items, with what they refer to, and checks that the caller owns that.
-func (c *stored) countItems(body []byte) (int64, error) {
+// countItems counts the tokens of items, with what they refer to, and how many more they have in the other vocabulary. It checks that the
+// caller owns what they refer to.
+func (c *stored) countItems(body []byte) (tokens, more int64, err error) {
 	rise, err := c.server.sit(c.r.Context(), int64(len(body)))
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer rise()
 	request, err := wire.ReadItems(body)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	uses, err := c.server.claim(c.r.Context(), c.exchange.caller.name, c.upstream.Name, request.Refs)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	facts := request.Cost
-	facts.Stored, facts.FileTokens = uses.tokens, addSaturating(facts.FileTokens, uses.files)
-	estimate, err := c.server.options.Estimator.EstimateUpTo(c.r.Context(), facts, c.exchange.policy.catalog.Model(countedAs), math.MaxInt64)
-	return estimate.Input, err
+	return c.itemTokens(request, uses)
 }
