@@ -23,7 +23,7 @@ type talk struct {
 }
 
 // newTalk answers items, and what is said in the conversation, by handlers of the test's.
-func newTalk(t *testing.T, items, responses http.HandlerFunc) *talk {
+func newTalk(t *testing.T, items, responses http.HandlerFunc, edit ...func(*settings)) *talk {
 	t.Helper()
 	c := &talk{}
 	c.virtual = newVirtual(t, alice(t, "1m tokens in total"), func(w http.ResponseWriter, r *http.Request) {
@@ -40,14 +40,14 @@ func newTalk(t *testing.T, items, responses http.HandlerFunc) *talk {
 			w.Header().Set("Connection", "close")
 			answerWith(200, `{"id":"conv_1","object":"conversation"}`)(w, r)
 		}
-	}, func(s *settings) {
+	}, append(edit, func(s *settings) {
 		s.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 			if c.gone.Load() {
 				return nil, errors.New("nobody is there")
 			}
 			return c.network.Dial(ctx, network, address)
 		}
-	})
+	})...)
 	if got := c.post(t.Context(), "/v1/conversations", `{}`); got.status != http.StatusOK {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
@@ -67,6 +67,16 @@ func (c *talk) holds(t *testing.T) int64 {
 	defer c.probing.Store(false)
 	bare := c.post(t.Context(), wire.Responses, strings.Replace(saying("go"), `"conversation":"conv_1",`, `"store":false,`, 1)).reserved(t)
 	return c.post(t.Context(), wire.Responses, saying("go")).reserved(t) - bare
+}
+
+// asked is how many calls the upstream got.
+func (c *talk) asked() (n int) {
+	for _, r := range c.sent() {
+		if strings.HasSuffix(r.URL.Path, "/responses") {
+			n++
+		}
+	}
+	return n
 }
 
 // saying is a call in the conversation.
@@ -114,12 +124,14 @@ func TestItemsCountBeforeTheyAreAnswered(t *testing.T) {
 					ctx, answer = left, answerWith(200, itemsAdded)
 				}
 				c := newTalk(t, answer, saidOf(10, 5))
-				go c.post(ctx, someItems, putting(3000))
+				var sent sync.WaitGroup
+				sent.Go(func() { c.post(ctx, someItems, putting(3000)) })
 				time.Sleep(200 * time.Millisecond)
 				if n := c.holds(t); n < 3000 {
 					t.Errorf("before they are answered %d tokens are reserved for 3000 words", n)
 				}
-				time.Sleep(2 * time.Second)
+				sent.Wait()
+				time.Sleep(time.Second)
 				if n := c.holds(t); n < 3000 && f.counts || n != 0 && !f.counts {
 					t.Errorf("after that %d tokens are reserved for 3000 words", n)
 				}
@@ -140,12 +152,14 @@ func TestWhatIsSaidInAConversationCountsBeforeItIsAnswered(t *testing.T) {
 					ctx, answer = left, saidOf(3010, 5)
 				}
 				c := newTalk(t, answerWith(200, itemsAdded), answer)
-				go c.post(ctx, wire.Responses, saying(words(3000)))
+				var sent sync.WaitGroup
+				sent.Go(func() { c.post(ctx, wire.Responses, saying(words(3000))) })
 				time.Sleep(200 * time.Millisecond)
 				if n := c.holds(t); n < 3050 {
 					t.Errorf("before it is answered %d tokens are reserved for 3000 words and an answer", n)
 				}
-				time.Sleep(2 * time.Second)
+				sent.Wait()
+				time.Sleep(time.Second)
 				if n := c.holds(t); n < 3050 && f.counts || n != 0 && !f.counts {
 					t.Errorf("after that %d tokens are reserved for 3000 words and an answer", n)
 				}

@@ -147,4 +147,3 @@ func (c *stored) itemTokens(request *wire.Request, uses claimed) (tokens, more i
 	other, err := c.server.options.Estimator.EstimateUpTo(c.r.Context(), facts, inOther(m), math.MaxInt64)
 	return estimate.Input, addSaturating(moreText(&other, &estimate), uses.more), err
 }
-
