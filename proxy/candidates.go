@@ -36,6 +36,15 @@ func (x *exchange) admitSomewhere(ctx context.Context, request *wire.Request) er
 		x.attempt = attempt{route: x.routes[0]}
 		x.routes = x.routes[1:]
 		err := x.admitAt(ctx, request)
+		for tries := 0; errors.Is(err, errOvertaken); tries++ {
+			if tries == mostOvertaken {
+				err = locked()
+				break
+			}
+			x.end(endedRefused)
+			x.attempt = attempt{route: x.route}
+			err = x.admitAt(ctx, request)
+		}
 		if err == nil {
 			return nil
 		}
@@ -91,6 +100,12 @@ func (x *exchange) admitAt(ctx context.Context, request *wire.Request) error {
 		if x.server.policy.Load() == x.policy && len(request.Refs) == 0 && (len(x.routes) == 0 || !x.refusedByUpstream()) { // what is stored may grow, and another upstream may take it
 			x.server.memo.remember(x, request.Body())
 		}
+		return err
+	}
+	if err := x.countOther(ctx, request); err != nil {
+		return err
+	}
+	if err := x.beginAdding(ctx); err != nil {
 		return err
 	}
 	x.body.set(request.EditParts(x.edits(request)))

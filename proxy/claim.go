@@ -17,10 +17,13 @@ func (s *Server) owning(p *Policy) bool { return !p.stateless && s.owners.writer
 
 // claimed is what a call uses of what the provider stores.
 type claimed struct {
-	tokens       int64  // that it brings into the prompt
+	tokens       int64  // that it brings into the prompt, in the usual vocabulary
+	more         int64  // that it brings besides in the other
 	files        int64  // tokens of files, likewise
 	conversation string // that the answer is added to; empty: none
-	context      int64  // tokens that this one has
+	context      int64  // tokens that this one is known to have, as the model reads it
+	unsure       int64  // that it may have besides
+	moreContext  int64  // that it is known to have besides in the other vocabulary
 }
 
 // claim checks that the caller owns every object that the request names, and returns the request with what they add to its
@@ -32,6 +35,7 @@ func (x *exchange) claim(ctx context.Context, request *wire.Request) (*wire.Requ
 	x.stores = request.Stores
 	x.runs = x.endpoint == wire.Responses && len(request.Cost.Hosted) > 0
 	if len(request.Refs) > 0 {
+		x.join(request.Refs)
 		var err error
 		if x.claimed, err = x.server.claim(ctx, x.caller.name, x.route.upstream.Name, request.Refs); err != nil {
 			return nil, err
@@ -46,7 +50,10 @@ func (x *exchange) claim(ctx context.Context, request *wire.Request) (*wire.Requ
 		return request, nil
 	}
 	more := *request
-	more.Cost.Stored = x.claimed.tokens
+	more.Cost.Stored = reads(x.facts, x.claimed.tokens, x.claimed.more)
+	if readsMore(x.facts) {
+		x.claimed.context = addSaturating(x.claimed.context, x.claimed.moreContext)
+	}
 	more.Cost.FileTokens = addSaturating(more.Cost.FileTokens, x.claimed.files)
 	return &more, nil
 }
@@ -56,6 +63,9 @@ func (s *Server) claim(ctx context.Context, key, upstream string, refs []wire.Re
 	ids := make([]string, 0, len(refs))
 	for _, ref := range refs {
 		ids = append(ids, ref.ID)
+		if ref.Kind == wire.InConversation {
+			ids = append(ids, ref.ID+begunRow, ref.ID+endedRow, ref.ID+moreRow)
+		}
 	}
 	slices.Sort(ids)
 	found, err := s.owners.find(ctx, key, slices.Compact(ids))
@@ -73,10 +83,12 @@ func (s *Server) claim(ctx context.Context, key, upstream string, refs []wire.Re
 		}
 		switch ref.Kind {
 		case wire.PreviousResponse:
-			c.tokens = addSaturating(c.tokens, row.Tokens)
+			c.tokens, c.more = addSaturating(c.tokens, row.Tokens), addSaturating(c.more, moreOf(row))
 		case wire.InConversation:
-			c.tokens = addSaturating(c.tokens, row.Tokens)
-			c.conversation, c.context = row.ID, row.Tokens
+			c.conversation, c.context, c.unsure = row.ID, row.Tokens, mayHave(found, row.ID)
+			c.tokens = addSaturating(c.tokens, addSaturating(c.context, c.unsure))
+			c.moreContext = found[row.ID+moreRow].Tokens
+			c.more = addSaturating(c.more, c.moreContext)
 		case wire.ItemRef:
 			items.add(row)
 		case wire.FileRef:

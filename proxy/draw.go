@@ -227,6 +227,7 @@ func (x *exchange) drawMore(ctx context.Context, n int64) (limiter.Decision, *bu
 	x.drawing.steps++
 	x.drawing.again = time.Time{}
 	row.Step = x.drawing.steps
+	x.adding.more(n)
 	x.server.metrics.draws.Inc()
 	if x.entry.begun {
 		x.drawing.ticket = x.server.options.Ledger.Draw(row)

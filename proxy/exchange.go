@@ -68,6 +68,10 @@ type attempt struct {
 	stores     bool                 // the provider stores the answer, and it is recorded whose it is
 	runs       bool                 // the provider may run code for it, and it is recorded whose the container is
 	claimed    claimed
+	adding     *addition  // to a conversation; nil: to none
+	other      cost.Model // as which it is counted, too; zero: as none
+	moreTold   int64      // tokens that the prompt has more as that
+	moreSaid   int64      // tokens that the answer has more as that, as far as it was counted
 
 	// forward
 	cancel     context.CancelCauseFunc

@@ -38,14 +38,16 @@ func (x *exchange) notice(body io.ReadCloser, stream bool) io.ReadCloser {
 // it, with all that was said before, or the items in it; and the containers that its code ran in, though nothing is stored,
 // since items that are sent back name them.
 func (x *exchange) own() {
-	if x.made == nil {
+	if x.adding == nil && x.made == nil {
 		return
 	}
-	whole := x.boundTokens()
-	said := x.bound(x.estimate.MaxOutput).Output
-	if x.outcome.basis == chargeReported {
-		said = x.outcome.usage.Output
-		whole = addSaturating(x.outcome.usage.Input, said)
+	whole, said := x.readAndSaid()
+	more, moreSaid := x.more()
+	if x.adding != nil {
+		x.owned = x.adding.end(x.added(whole, said, more))
+	}
+	if x.made == nil {
+		return
 	}
 	row := func(id string, kind ledger.ObjectKind, of string, tokens int64) *ledger.Owned {
 		return &ledger.Owned{ID: id, Kind: kind, Key: x.caller.name, Upstream: x.route.upstream.Name, Of: of, Tokens: tokens}
@@ -54,19 +56,18 @@ func (x *exchange) own() {
 	switch {
 	case x.made.ID == "": // it broke off before it said so much
 	case x.stores && x.endpoint == wire.Responses:
-		list = append(list, row(x.made.ID, ledger.Response, "", whole))
+		tokens, of := x.carries(whole, more)
+		list = append(list, row(x.made.ID, ledger.Response, of, tokens))
 	case x.stores:
 		list = append(list, row(x.made.ID, ledger.Completion, "", whole))
 	}
 	kind := ledger.Item
 	if x.claimed.conversation != "" {
 		kind = ledger.ConversationItem
-		// The answer is read with all that was there before. What was added meanwhile by other calls, they count themselves.
-		x.owned = x.server.owners.grow(x.claimed.conversation, max(said, whole-x.claimed.context))
 	}
 	if x.keeps() {
 		for _, id := range x.made.Parts {
-			list = append(list, row(id, kind, x.made.ID, said))
+			list = append(list, row(id, kind, x.made.ID, addSaturating(said, moreSaid)))
 		}
 	}
 	for _, id := range x.made.Containers {
@@ -75,4 +76,17 @@ func (x *exchange) own() {
 	if len(list) > 0 {
 		x.owned = x.server.owners.add(list) // later than what has grown, or together with it
 	}
+}
+
+// readAndSaid is how many tokens the call has read and written, all together, and how many it has written: as reported, if the answer
+// was whole; else at least what was reserved.
+func (x *exchange) readAndSaid() (whole, said int64) {
+	if x.outcome.basis == chargeReported {
+		said = x.outcome.usage.Output
+		whole = addSaturating(x.outcome.usage.Input, said)
+		if x.outcome.ending == "complete" {
+			return whole, said
+		}
+	}
+	return max(whole, x.boundTokens()), max(said, x.bound(x.estimate.MaxOutput).Output)
 }

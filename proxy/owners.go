@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,21 +21,31 @@ const mostKnown = 16 << 10
 type owners struct {
 	writer *ledger.Writer // nil: there is no ledger, and nobody owns anything
 
-	mu    sync.Mutex
-	known map[string]ledger.Owned // guarded by mu
-	order []string                // guarded by mu; those in known, a ring once it is full
-	next  int                     // guarded by mu; of the ring
+	mu      sync.Mutex
+	known   map[string]ledger.Owned // guarded by mu
+	order   []string                // guarded by mu; those in known, a ring once it is full
+	next    int                     // guarded by mu; of the ring
+	growing map[string]*additions   // guarded by mu; conversations, by their ids, that somebody may put something into
 }
 
 // find returns those of some objects that a key owns, by their ids.
 func (o *owners) find(ctx context.Context, key string, ids []string) (map[string]ledger.Owned, error) {
 	found := make(map[string]ledger.Owned, len(ids))
 	var grow map[string]ledger.Owned // conversations: others may have added to them
+	var late map[string]int64        // tokens that those in the ledger may not have yet
 	var ask []string
 	now := time.Now()
 	o.mu.Lock()
 	for _, id := range ids {
 		row, ok := o.known[id]
+		if conversation, is := strings.CutSuffix(id, begunRow); is {
+			if all := o.growing[conversation]; all != nil && all.unstored > 0 {
+				if late == nil {
+					late = map[string]int64{}
+				}
+				late[id] = all.unstored
+			}
+		}
 		switch {
 		case !ok || row.Key != key || row.Forgotten(now):
 			ask = append(ask, id)
@@ -55,7 +66,7 @@ func (o *owners) find(ctx context.Context, key string, ids []string) (map[string
 	}
 	maps.Copy(found, grow)
 	for _, row := range rows {
-		row.Tokens = max(row.Tokens, grow[row.ID].Tokens)
+		row.Tokens = max(addSaturating(row.Tokens, late[row.ID]), grow[row.ID].Tokens)
 		found[row.ID] = row
 	}
 	return found, nil
@@ -86,21 +97,27 @@ func (o *owners) add(list []*ledger.Owned) ledger.Ticket {
 	return o.writer.Own(list)
 }
 
-// grow records that an object has more tokens.
-func (o *owners) grow(id string, tokens int64) ledger.Ticket {
+// grow records that objects have more tokens.
+func (o *owners) grow(list ...*ledger.Growth) ledger.Ticket {
 	o.mu.Lock()
-	if row, ok := o.known[id]; ok {
-		row.Tokens = addSaturating(row.Tokens, tokens)
-		o.known[id] = row
+	for _, g := range list {
+		if row, ok := o.known[g.ID]; ok {
+			row.Tokens = addSaturating(row.Tokens, g.Tokens)
+			o.known[g.ID] = row
+		}
 	}
 	o.mu.Unlock()
-	return o.writer.Grow([]*ledger.Growth{{ID: id, Tokens: tokens}})
+	return o.writer.Grow(list)
 }
 
-// remove records that an object was deleted. Its place in the ring stays until it is taken.
-func (o *owners) remove(id string) ledger.Ticket {
+// remove records that objects were deleted. Their places in the ring stay until they are taken.
+func (o *owners) remove(ids ...string) ledger.Ticket {
+	gone := make([]*ledger.Growth, 0, len(ids))
 	o.mu.Lock()
-	delete(o.known, id)
+	for _, id := range ids {
+		delete(o.known, id)
+		gone = append(gone, &ledger.Growth{ID: id, Gone: true})
+	}
 	o.mu.Unlock()
-	return o.writer.Grow([]*ledger.Growth{{ID: id, Gone: true}})
+	return o.writer.Grow(gone)
 }

@@ -34,6 +34,7 @@ type Policy struct {
 	help      string
 	cors      *cors.Cors // nil: pages of other origins may not call
 	stateless bool
+	mixed     bool // models of both vocabularies may be asked: see mixes
 	versions  *priceVersions
 
 	from, until time.Time // the extras that hold are the same in between; zero: for ever
@@ -78,6 +79,7 @@ func NewPolicy(s Spec, l limiter.Limiter, c *cost.Catalog) (*Policy, error) {
 	}
 	b.upstreams(s.Upstreams, s.Files)
 	b.pools(s.Models)
+	b.policy.mixed = !s.Stateless && b.policy.mixes()
 	now := time.Now()
 	b.callers(s.Keys, b.groups(s.Groups), membership(s.Groups), now)
 	b.policy.bound(now)

@@ -51,7 +51,7 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 	x.unreadable = x.stream && !sse // text that is not framed as it should be cannot be told from its frame
 	how.Withhold = sse && x.withhold
 	x.unpack(resp)
-	how.Count = func(text string) int64 { return x.server.options.Estimator.Count(x.facts, text) }
+	how.Count = x.count
 	if sse && x.drawing != nil && !x.unreadable {
 		how.Most = x.facts.Ratio.Of
 		how.Cover = func(wait bool) (bool, error) { return x.cover(ctx, wait) }

@@ -23,6 +23,7 @@ type stored struct {
 	upstream *upstreamEntry // that has it, or is to have it
 	media    string         // the type that a form is sent with; empty: the body, if there is one, is JSON
 	raw      bool           // a success is the caller's own bytes, whatever they are
+	undone   bool           // the upstream has certainly not done what it was asked for
 }
 
 // storedRoutes adds the paths of what is stored to the allow list.
@@ -206,7 +207,11 @@ func (c *stored) remove() error {
 	if err != nil {
 		return err
 	}
-	return c.relay(resp, nil, func() ledger.Ticket { return c.server.owners.remove(c.object.ID) })
+	ids := []string{c.object.ID}
+	if c.object.Kind == ledger.Conversation {
+		ids = append(ids, c.object.ID+begunRow, c.object.ID+endedRow, c.object.ID+moreRow)
+	}
+	return c.relay(resp, nil, func() ledger.Ticket { return c.server.owners.remove(ids...) })
 }
 
 // update changes the object's metadata.

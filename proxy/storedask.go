@@ -25,6 +25,7 @@ func (c *stored) ask(method, path string, query url.Values, body *heldBody) (*ht
 		defer cancel(nil)
 		return nil, c.failed(method, err)
 	}
+	c.undone = refusedFor(resp.StatusCode)
 	resp.Body = newIdleBody(resp.Body, c.server.options.IdleTimeout, cancel)
 	if isGzip(resp.Header) {
 		unpacked(resp)
@@ -73,6 +74,7 @@ func (c *stored) roundTrip(ctx context.Context, method, path string, query url.V
 func (c *stored) failed(method string, err error) error {
 	unanswered, ok := errors.AsType[*upstream.Error](err)
 	written := ok && unanswered.Written
+	c.undone = ok && !written
 	done := ""
 	if written && method == http.MethodPost { // nobody knows the id of what was made
 		done = " What was asked for may have been done all the same; an object that was made so is nobody's, and cannot be used."

@@ -1,7 +1,7 @@
 package proxy
 
 import (
-	"math"
+	"errors"
 	"net/http"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -31,7 +31,7 @@ func (c *stored) converse() error {
 		return err
 	}
 	defer body.release()
-	tokens, err := c.countItems(body.bytes)
+	tokens, more, err := c.countItems(body.bytes)
 	if err != nil {
 		return err
 	}
@@ -40,10 +40,10 @@ func (c *stored) converse() error {
 		return err
 	}
 	made := wire.NewMade("", false)
-	return c.relay(resp, made, func() ledger.Ticket { return c.own(made.ID, ledger.Conversation, tokens) })
+	return c.relay(resp, made, func() ledger.Ticket { return c.own(made.ID, ledger.Conversation, tokens, more) })
 }
 
-// addItems puts items into a conversation, which then has more tokens.
+// addItems puts items into a conversation, which has more tokens from before they are sent, unless the upstream refuses them.
 func (c *stored) addItems() error {
 	body, err := c.making()
 	if err != nil {
@@ -54,22 +54,32 @@ func (c *stored) addItems() error {
 	if err != nil {
 		return err
 	}
-	tokens, err := c.countItems(body.bytes)
+	tokens, more, err := c.countItems(body.bytes)
 	if err != nil {
 		return err
 	}
+	adding := c.server.owners.join(c.object.ID)
+	counted, besides := tokens, more
+	defer func() { adding.end(counted, besides) }() // unless it has ended well
+	if err := c.beginAdding(adding, addSaturating(tokens, more)); err != nil {
+		counted, besides = 0, 0
+		return err
+	}
 	resp, err := c.ask(http.MethodPost, c.path()+"/items", q, body)
+	if c.undone {
+		counted, besides = 0, 0
+	}
 	if err != nil {
 		return err
 	}
 	made := wire.NewMade("", false)
 	return c.relay(resp, made, func() ledger.Ticket {
-		last := c.server.owners.grow(c.object.ID, tokens)
+		last := adding.end(counted, besides)
 		var list []*ledger.Owned
 		named := wire.Strings(body.bytes, made.Parts) // by the caller, and not made: they may be another's
 		for _, id := range made.Parts {
 			if !named[id] {
-				list = append(list, c.row(id, ledger.ConversationItem, tokens))
+				list = append(list, c.row(id, ledger.ConversationItem, addSaturating(tokens, more)))
 			}
 		}
 		if len(list) > 0 {
@@ -77,6 +87,16 @@ func (c *stored) addItems() error {
 		}
 		return last
 	})
+}
+
+// beginAdding counts the tokens of items in their conversation. They may not be sent before.
+func (c *stored) beginAdding(adding *addition, tokens int64) error {
+	row := c.object
+	err := adding.begin(c.r.Context(), tokens, false, &row)
+	if errors.Is(err, ledger.ErrUnavailable) {
+		return nothingRecorded()
+	}
+	return err
 }
 
 // upload stores a file.
@@ -96,7 +116,7 @@ func (c *stored) upload() error {
 		return err
 	}
 	made := wire.NewMade("", false)
-	return c.relay(resp, made, func() ledger.Ticket { return c.own(made.ID, ledger.File, file.Tokens) })
+	return c.relay(resp, made, func() ledger.Ticket { return c.own(made.ID, ledger.File, file.Tokens, 0) })
 }
 
 // row says that an object is the caller's.
@@ -105,30 +125,33 @@ func (c *stored) row(id string, kind ledger.ObjectKind, tokens int64) *ledger.Ow
 }
 
 // own records that an object is the caller's. What has no id cannot be used again, by nobody.
-func (c *stored) own(id string, kind ledger.ObjectKind, tokens int64) ledger.Ticket {
+func (c *stored) own(id string, kind ledger.ObjectKind, tokens, more int64) ledger.Ticket {
 	if id == "" {
 		return ledger.Ticket{}
 	}
-	return c.server.owners.add([]*ledger.Owned{c.row(id, kind, tokens)})
+	row := c.row(id, kind, tokens)
+	list := []*ledger.Owned{row}
+	if kind == ledger.Conversation {
+		list = append(list, sizes(row, more)...)
+	}
+	return c.server.owners.add(list)
 }
 
-// countItems counts the tokens of items, with what they refer to, and checks that the caller owns that.
-func (c *stored) countItems(body []byte) (int64, error) {
+// countItems counts the tokens of items, with what they refer to, and how many more they have in the other vocabulary. It checks that the
+// caller owns what they refer to.
+func (c *stored) countItems(body []byte) (tokens, more int64, err error) {
 	rise, err := c.server.sit(c.r.Context(), int64(len(body)))
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer rise()
 	request, err := wire.ReadItems(body)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	uses, err := c.server.claim(c.r.Context(), c.exchange.caller.name, c.upstream.Name, request.Refs)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	facts := request.Cost
-	facts.Stored, facts.FileTokens = uses.tokens, addSaturating(facts.FileTokens, uses.files)
-	estimate, err := c.server.options.Estimator.EstimateUpTo(c.r.Context(), facts, c.exchange.policy.catalog.Model(countedAs), math.MaxInt64)
-	return estimate.Input, err
+	return c.itemTokens(request, uses)
 }
