@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -67,12 +68,13 @@ type shop struct {
 	up      *upstream
 	program *harness.Program
 
-	events []string // what was done to it, in a letter each
-	bad    int      // configurations with mistakes it was given
-	errors []string // lines of the log that nobody expected
-	drains int      // that cut calls, by the log
-	stalls int      // of the ledger's disk
-	base   figures  // of a program that was not asked for anything yet
+	events  []string // what was done to it, in a letter each
+	bad     int      // configurations with mistakes it was given
+	errors  []string // lines of the log that nobody expected
+	drains  int      // that cut calls, by the log
+	rebuilt int64    // milliseconds that the budgets took at most, when a program began
+	stalls  int      // of the ledger's disk
+	base    figures  // of a program that was not asked for anything yet
 }
 
 func openShop(t testing.TB, up *upstream) *shop {
@@ -162,6 +164,14 @@ func (s *shop) readLog(t testing.TB) {
 			mistakes++
 		case strings.Contains(line, "drain time is over"):
 			s.drains++
+		case strings.Contains(line, "budgets rebuilt from the ledger"):
+			var took struct {
+				Ms int64 `json:"took_ms"`
+			}
+			if err := json.Unmarshal([]byte(line), &took); err != nil {
+				t.Error(err)
+			}
+			s.rebuilt = max(s.rebuilt, took.Ms)
 		case strings.Contains(line, "it has not answered for"):
 			s.stalls++ // the disk is busy with something else; calls that are refused for it count among those that failed for nothing
 		case strings.Contains(line, `"msg":"upstream fails"`): // as it is asked to

@@ -72,7 +72,7 @@ func TestSoak(t *testing.T) {
 		t.Errorf("requests nobody made went upstream: %v", up.strays)
 	}
 	t.Logf("%s\n%s\n%s", b.table(), b.owners(), counts(s.events))
-	t.Logf("%d drains cut calls, the disk stalled %d times; a program begins with %s, and the last one ended with %s", s.drains, s.stalls, s.base, end)
+	t.Logf("%d drains cut calls, the disk stalled %d times; budgets were rebuilt within %d ms; a program begins with %s, and the last one ended with %s", s.drains, s.stalls, s.rebuilt, s.base, end)
 }
 
 // trouble reconfigures, restarts and kills the program as long as the test lasts, and in turns: in a minute at least twice each, however slow
