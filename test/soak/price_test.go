@@ -54,8 +54,7 @@ func (p price) money(due charge, x *ledger.Exchange) error {
 	switch want := p.of(e.Usage); {
 	case due.nothing && (e.Cost != 0 || e.Basis != ledger.Nothing):
 		return fmt.Errorf("it costs nothing, and %s are charged, on the basis %s", e.Cost, e.Basis)
-	case due.nothing:
-		want = 0
+	case due.nothing: // so it is
 	case due.whole && int64(e.Cost) != reserved:
 		return fmt.Errorf("it costs all it had reserved, %s, and %s are charged", cost.NanoUSD(reserved), e.Cost)
 	case int64(e.Cost) != want || e.Basis == ledger.Nothing:
