@@ -134,7 +134,7 @@ func FuzzReadUpload(f *testing.F) {
 		for {
 			part, err := parts.NextRawPart()
 			if err != nil {
-				if err != io.EOF {
+				if !errors.Is(err, io.EOF) {
 					t.Fatalf("mime/multipart does not read %q: %v", body, err)
 				}
 				break
