@@ -178,19 +178,19 @@ func TestWhatNeverLeftIsNotInAConversation(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				v := newTalk(t, answerWith(200, itemsAdded), saidOf(10, 5))
 				v.gone.Store(c.gone)
-				v.store.be(0, c.failing)
 				sent := len(v.sent())
 				for path, body := range map[wire.Endpoint]string{someItems: putting(3000), wire.Responses: saying(words(3000))} {
+					v.store.be(0, c.failing)
 					if got := v.post(t.Context(), path, body); got.status < 500 {
-						t.Errorf("%s: %d %s", path, got.status, got.body)
+						t.Errorf("%s: %d %v %s", path, got.status, got.err, got.body)
 					}
+					v.store.be(0, nil)
+					time.Sleep(time.Minute)
 				}
 				if n := len(v.sent()) - sent; n != 0 {
 					t.Errorf("%d requests were sent", n)
 				}
 				v.gone.Store(false)
-				v.store.be(0, nil)
-				time.Sleep(time.Minute)
 				if n := v.holds(t); n != 0 {
 					t.Errorf("%d tokens are reserved for what was never sent", n)
 				}
@@ -239,6 +239,32 @@ func TestCallsAtOnceInAConversationAllCount(t *testing.T) {
 		all.Wait()
 		if n := c.holds(t); n < 5*1005 {
 			t.Errorf("five calls have put 1005 tokens each into the conversation, and %d are reserved for it", n)
+		}
+	})
+}
+
+// TestALongAnswerCountsAsItIsPaidFor: what a stream draws beyond its first bound may be in its conversation, too.
+func TestALongAnswerCountsAsItIsPaidFor(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c := newTalk(t, answerWith(200, itemsAdded), func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			for i := range 20000 {
+				_, _ = fmt.Fprintf(w, `data: {"type":"response.output_text.delta","sequence_number":%d,"delta":" one"}`+"\n\n", i)
+			}
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(10 * time.Second)
+		})
+		var said sync.WaitGroup
+		said.Go(func() {
+			c.post(t.Context(), wire.Responses, `{"model":"gpt-4o-mini","stream":true,"conversation":"conv_1","input":"Hi"}`)
+		})
+		time.Sleep(5 * time.Second)
+		if n := c.holds(t); n < 20000 {
+			t.Errorf("while 20000 words are being said %d tokens are reserved for the conversation", n)
+		}
+		said.Wait()
+		if n := c.holds(t); n < 20000 {
+			t.Errorf("once they are said %d tokens are reserved for the conversation", n)
 		}
 	})
 }

@@ -56,6 +56,7 @@ func TestACallThatIsAlwaysOvertakenIsRefused(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		var put sync.WaitGroup
 		put.Go(func() {
+			time.Sleep(500 * time.Millisecond) // each takes a second, too
 			for ctx.Err() == nil {
 				c.post(ctx, someItems, putting(3))
 			}
