@@ -78,10 +78,21 @@ func (r *snapshot) Spends(ctx context.Context, wants []ledger.Want, each func(i 
 		return nil
 	}
 	since := int64(ledger.At(oldest))
-	err = r.exchanges(ctx, func(x *ledger.Exchange) error {
-		return s.rows(x.End.Charges, x.Begin.Exchange.Time(), x.End.Seq.Time())
-	},
-		`FROM ends e JOIN begins b ON b.id = e.id WHERE e.seq >= ?`, since)
+	if err := r.names(ctx); err != nil {
+		return err
+	}
+	err = r.each(ctx, func(rows *sql.Rows) error { // of an hour there may be millions, and nothing else of them is wanted
+		var seq, id ledger.ID
+		var column string
+		if err := rows.Scan(&seq, &id, &column); err != nil {
+			return r.explain(err)
+		}
+		charges, err := readCharges(column, r.budgets)
+		if err != nil {
+			return err
+		}
+		return s.rows(charges, id.Time(), seq.Time())
+	}, `SELECT seq, id, charges FROM ends WHERE seq >= ?`, since)
 	if err != nil {
 		return err
 	}

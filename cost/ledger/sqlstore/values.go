@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -95,22 +96,44 @@ func (t *tx) chargesOf(charges []ledger.Charge) string {
 	return string(append(b, ']'))
 }
 
-// readCharges reads what chargesOf wrote.
+// readCharges reads what chargesOf wrote. It is called for every row of the last hours when a program begins, so it reads nothing else.
 func readCharges(column string, budgets map[int64]ledger.Budget) ([]ledger.Charge, error) {
-	var list [][]int64
-	if err := json.Unmarshal([]byte(column), &list); err != nil {
-		return nil, fmt.Errorf("%w: charges %.40q: %w", ledger.ErrCorrupt, column, err)
+	corrupt := func() ([]ledger.Charge, error) {
+		return nil, fmt.Errorf("%w: charges %.40q", ledger.ErrCorrupt, column)
+	}
+	rest, ok := strings.CutPrefix(column, "[")
+	if !ok || !strings.HasSuffix(rest, "]") {
+		return corrupt()
 	}
 	var charges []ledger.Charge
-	for _, one := range list {
-		if len(one) < 2 || len(one) > 3 {
-			return nil, fmt.Errorf("%w: charges %.40q", ledger.ErrCorrupt, column)
+	for rest = rest[:len(rest)-1]; rest != ""; {
+		var one string
+		if one, rest, ok = strings.Cut(rest, "]"); !ok {
+			return corrupt()
 		}
-		c := ledger.Charge{Budget: budgets[one[0]], N: one[1]}
-		if len(one) == 3 {
-			c.Late = one[2]
+		opening := "["
+		if charges != nil {
+			opening = ",["
 		}
-		charges = append(charges, c)
+		if one, ok = strings.CutPrefix(one, opening); !ok {
+			return corrupt()
+		}
+		var numbers [3]int64
+		n := 0
+		for number := range strings.SplitSeq(one, ",") {
+			if n == len(numbers) {
+				return corrupt()
+			}
+			var err error
+			if numbers[n], err = strconv.ParseInt(number, 10, 64); err != nil {
+				return corrupt()
+			}
+			n++
+		}
+		if n < 2 {
+			return corrupt()
+		}
+		charges = append(charges, ledger.Charge{Budget: budgets[numbers[0]], N: numbers[1], Late: numbers[2]})
 	}
 	return charges, nil
 }
