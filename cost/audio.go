@@ -1,5 +1,7 @@
 package cost
 
+import "math"
+
 // Audio is what a request says about one recording.
 type Audio struct {
 	Milliseconds int64 // how long it is, or at most can be
@@ -103,6 +105,10 @@ func (l length) of(size int64) Audio {
 
 // slowest is how long a file can last at most: 80 bytes a second.
 func slowest(size int64) int64 { return size*25/2 + 1 }
+
+// LongestAudio is how many milliseconds a file of so many bytes lasts at most, unless it holds silence of which hardly more
+// is said than that it is there.
+func LongestAudio(bytes int64) int64 { return slowest(min(max(0, bytes), math.MaxInt64/25)) }
 
 // slowSpeech is how long bytes last at 6,000 bits a second, the lowest rate that speech is made at by a codec that is
 // common on the web (Opus: RFC 6716, section 2).
