@@ -122,6 +122,10 @@ func (p payload) read(dst []byte, at int64) (n int) {
 	if p.raw {
 		return copy(dst, p.text[at:])
 	}
+	if at%3 == 0 {
+		n = p.readGroups(dst, at/3)
+		at += int64(n)
+	}
 	for group := at / 3; n < len(dst); group++ {
 		from := int(group) * 4
 		if from >= len(p.text) {
@@ -144,6 +148,19 @@ func (p payload) read(dst []byte, at int64) (n int) {
 			return n
 		}
 		n += copy(dst[n:], three[skip:got])
+	}
+	return n
+}
+
+// readGroups is read for whole groups of three bytes, as long as they are in the usual alphabet.
+func (p payload) readGroups(dst []byte, first int64) int {
+	groups := min(int64(len(dst)/3), int64(len(p.text))/4-first)
+	if groups <= 0 {
+		return 0
+	}
+	n, err := base64.RawStdEncoding.Decode(dst[:groups*3], p.text[first*4:(first+groups)*4])
+	if err != nil || int64(n) < groups*3 {
+		return 0
 	}
 	return n
 }
