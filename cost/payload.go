@@ -38,37 +38,6 @@ func (p payload) from(at int64) payload {
 	return p
 }
 
-// bytesPDF is how many bytes of a PDF file stand for a token. The provider reads the text of each page and a picture of
-// it; a page of nothing but text has about 3 kB and 1,500 tokens, one that was scanned many more bytes and fewer tokens.
-const bytesPDF = 2
-
-// FileTokens is what a file is taken to be, given the string that stands for it in a request, base64 in a data: URL or
-// without one: a token for two bytes of a PDF file, for each byte of any other, which text never exceeds. Nobody has
-// published how files are counted.
-func FileTokens(data []byte) int64 {
-	p, ok := dataURL(data)
-	if !ok {
-		p = payloadOf(data)
-	}
-	const beginning = "%PDF-"
-	var b [len(beginning)]byte
-	if p.read(b[:], 0) == len(b) && string(b[:]) == beginning {
-		return ceilDiv(p.size(), bytesPDF)
-	}
-	if !ok {
-		return int64(len(data))
-	}
-	return p.size()
-}
-
-// RawFileTokens is what [FileTokens] says of a file, given what is in it.
-func RawFileTokens(content []byte) int64 {
-	if bytes.HasPrefix(content, []byte("%PDF-")) {
-		return ceilDiv(int64(len(content)), bytesPDF)
-	}
-	return int64(len(content))
-}
-
 // What sealed reasoning is taken to be: nobody outside can read it. OpenAI's own agent, Codex, estimates that 650 bytes of
 // it are its seal, and that four of the others stand for a token; three are more careful.
 const (
