@@ -31,6 +31,8 @@ func newInflater(size int) *inflater { return &inflater{left: mostBesides + most
 // inflate is what a part that begins here holds, up to where it ends or is broken, as readers show it that go on in spite of that;
 // whole says that it is not. It is valid until the next call.
 func (f *inflater) inflate(from []byte) (out []byte, whole bool, err error) {
+	const toBegin = 256 // it takes as long as that many bytes
+	f.left -= toBegin
 	f.source.Reset(from)
 	if f.flate == nil {
 		f.flate = flate.NewReader(&f.source)

@@ -64,7 +64,7 @@ func (d *pdf) find() {
 		if bytes.HasSuffix(head, []byte("end")) {
 			continue
 		}
-		if len(d.streams) == mostPDFStreams {
+		if d.unreadable || len(d.streams) == mostPDFStreams {
 			d.unreadable = true
 			return
 		}
@@ -75,7 +75,7 @@ func (d *pdf) find() {
 				break
 			}
 		}
-		s.number, s.kind, s.filters = pdfHead(head)
+		s.number, s.kind, s.filters = d.head(head)
 		if s.kind == pdfForm {
 			d.forms[s.number] = true
 		}
@@ -100,7 +100,7 @@ func (d *pdf) unpack(s *pdfStream) {
 	begins := data[len(data)-len(bytes.TrimLeft(data, " \t\r\n\x00")):]
 	packed := zlibHead(begins) || s.filters&filterFlate != 0
 	if !packed {
-		if s.filters&filterOther != 0 || s.filters&filterASCII != 0 && len(data) == 0 {
+		if s.filters&(filterOther|filterHidden) != 0 || s.filters&filterASCII != 0 && len(data) == 0 {
 			d.unreadable = true
 			return
 		}
@@ -110,31 +110,19 @@ func (d *pdf) unpack(s *pdfStream) {
 		}
 		return
 	}
-	if !zlibHead(begins) {
-		begins = data
-	}
 	const deepest = 4
-	out := begins
-	for depth := 0; zlibHead(out) || depth == 0; depth++ {
-		if depth == deepest {
+	for depth := 0; ; depth++ {
+		out, whole, err := d.inflate(begins[min(2, len(begins)):])
+		if err != nil || depth == deepest || depth == 0 && !(whole && zlibHead(begins)) { // some readers go on behind what is broken
 			d.unreadable = true
 			return
 		}
-		var err error
-		in := out
-		if depth > 0 {
-			in = bytes.Clone(out) // what comes out next takes its place
-		}
-		if out, _, err = d.inflate(in[min(2, len(in)):]); err != nil {
-			d.unreadable = true
+		d.read(out, &s.pdfText)
+		if !zlibHead(out) {
 			return
 		}
+		begins = bytes.Clone(out) // what comes out next takes its place
 	}
-	if len(out) == 0 {
-		d.plain(s)
-		return
-	}
-	d.read(out, &s.pdfText)
 }
 
 // plain counts what is packed in no way, up to where it ends. No byte is counted twice.

@@ -20,11 +20,12 @@ const (
 	filterHex               // hexadecimal ones
 	filterOther             // as pictures are
 	filterUnknown           // as is not looked into, or said elsewhere
+	filterHidden            // there may be more of the dictionary than is seen
 )
 
-// pdfHead reads what stands before the word that begins a stream: the number of its object, and its dictionary. What is not plainly a
+// head reads what stands before the word that begins a stream: the number of its object, and its dictionary. What is not plainly a
 // dictionary and nothing else makes the stream one that may be anything.
-func pdfHead(before []byte) (number int64, kind pdfKind, filters pdfFilter) {
+func (d *pdf) head(before []byte) (number int64, kind pdfKind, filters pdfFilter) {
 	const mostHead = 64 << 10
 	before = before[max(0, len(before)-mostHead):]
 	i := bytes.LastIndex(before, []byte("obj"))
@@ -33,6 +34,11 @@ func pdfHead(before []byte) (number int64, kind pdfKind, filters pdfFilter) {
 		dict = before[i+len("obj"):]
 		number = pdfNumber(before[:i])
 	}
+	if d.left -= len(dict); d.left < 0 {
+		d.unreadable = true
+		return 0, pdfOther, 0
+	}
+	clear := oneDictionary(dict)
 	const (
 		image = 1 << iota
 		form
@@ -75,10 +81,13 @@ func pdfHead(before []byte) (number int64, kind pdfKind, filters pdfFilter) {
 			}
 		}
 	}
+	if !clear && (bytes.HasSuffix(bytes.TrimRight(dict, " \t\r\n\x00\f"), []byte(">")) || bytes.IndexByte(dict, '%') >= 0) {
+		filters |= filterHidden
+	}
 	switch {
 	case seen&form != 0:
 		kind = pdfForm
-	case (seen == image|size || seen == font) && number > 0 && oneDictionary(dict):
+	case (seen == image|size || seen == font) && number > 0 && clear:
 		kind = pdfUnshown
 	}
 	return number, kind, filters

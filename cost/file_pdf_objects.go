@@ -52,7 +52,7 @@ func (d *pdf) read(b []byte, text *pdfText) {
 		text.shown = saturatingAdd(text.shown, pdfStrings(b))
 	}
 	d.widest = max(d.widest, pdfWidest(b))
-	for i := 0; i < len(b); {
+	for i := 0; i < len(b) && !d.unreadable; {
 		switch c := b[i]; {
 		case c == '/':
 			name, n := pdfName(b[i+1:])
@@ -231,6 +231,10 @@ func (d *pdf) gap(b []byte) (n int, ok bool) {
 			end := bytes.IndexAny(comment, "\r\n")
 			if end < 0 {
 				d.unreadable = d.unreadable || len(comment) == mostComment
+				return 0, false
+			}
+			if d.left -= end; d.left < 0 {
+				d.unreadable = true
 				return 0, false
 			}
 			n += end

@@ -34,7 +34,10 @@ func (d *pdf) tokens() int64 {
 	}
 	n := saturatingMul(text, max(1, d.widest))
 	n = saturatingAdd(n, saturatingMul(marked, d.said))
-	pages := max(d.pages, d.kids, d.count)
+	pages := max(d.pages, d.count)
+	if d.count == 0 { // readers follow the lists, of which there are others as well
+		pages = max(pages, d.kids)
+	}
 	return min(unreadable, saturatingAdd(n, saturatingMul(pages, DefaultImageTokens)))
 }
 

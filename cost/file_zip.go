@@ -76,8 +76,8 @@ func (z *zipped) entry(b []byte) bool {
 	}
 	z.name = b[head:][:min(name, len(b)-head)]
 	content := b[begins:]
-	out, _, err := z.inflate(content)
-	if err != nil {
+	out, whole, err := z.inflate(content)
+	if err != nil || !whole && !stored {
 		return false
 	}
 	z.part(out)
