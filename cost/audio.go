@@ -74,6 +74,8 @@ type length struct {
 	// rate is bits a second that such a file does not exceed, but for some bytes beside the sound. A claim that would take
 	// more is too short.
 	rate, beside int64
+	// played is how long it is at least by its packets, whatever it says and however small it is.
+	played int64
 }
 
 // The most bits a second that a file of some kind has. Files that are not to be doubted stay below, so that their claims
@@ -96,10 +98,10 @@ func (l length) of(size int64) Audio {
 	}
 	size = max(0, size-l.beside)
 	if said <= 0 {
-		return Audio{Milliseconds: slowest(size)}
+		return Audio{Milliseconds: max(slowest(size), l.played)}
 	}
 	least := ceilDiv(saturatingMul(size, 8*1000), max(1, l.rate))
-	can := min(max(said, least), slowest(size))
+	can := max(min(max(said, least), slowest(size)), l.played)
 	return Audio{Milliseconds: can, Measured: can == l.milliseconds}
 }
 
