@@ -121,14 +121,14 @@ func box(kind string, content ...string) string {
 }
 
 // mp4 is an MP4 file of one track of sound at 16 kHz.
-func mp4(codec string, whole, track, packets uint32, sound int) string {
+func mp4(codec string, whole, track, packets uint32, sound int, described ...string) string {
 	times := func(parts, n uint32) string { return u32(0) + u32(0) + u32(0) + u32(parts) + u32(n) }
 	return box("ftyp", "M4A ") + box("mdat", strings.Repeat("m", sound)) + box("moov",
 		box("mvhd", times(1000, whole)),
 		box("trak",
 			box("tkhd", u32(0), u32(0), u32(0), u32(7)),
 			box("mdia", box("mdhd", times(16_000, track)), box("hdlr", u32(0), u32(0), "soun"), box("minf", box("stbl",
-				box("stsd", u32(0), u32(1), u32(36), codec, strings.Repeat("\x00", 24), u32(16_000<<16)),
+				box("stsd", u32(0), u32(1), u32(36), codec, strings.Repeat("\x00", 24), u32(16_000<<16), strings.Join(described, "")),
 				box("stsz", u32(0), u32(0), u32(packets)))))))
 }
 

@@ -75,6 +75,7 @@ func TestAudioOfHeadersThatLie(t *testing.T) {
 		"only the head says how long it is":  {flacOf(8_000, 1, 16, 3600*8_000) + strings.Repeat("\xff\xf8"+strings.Repeat("\x00", 12), 440), 3_600_000},
 		"Ogg FLAC, said to be a sample":      {oggPage(3, 2, 0, "\x7fFLAC\x01\x00\x00\x01"+flacOf(8_000, 8, 32, 1)) + oggPage(3, 0, 0, "c") + oggPage(3, 0, 1, silence(0, 1), silence(0, 1), silence(0, 1)), 3 * 8192},
 		"Vorbis, said to be a sample":        {strings.Replace(vorbis(5), strings.Repeat("\x00", 16), strings.Repeat("\x00", 14)+"\xd0\x01", 1) + oggPage(5, 0, 1, slices.Repeat([]string{"x"}, 200)...), 198 * 4096 / 8},
+		"AAC at a rate of its own":           {mp4("mp4a", 1, 1, 1000, 1_000_000, box("esds", u32(0)+"\x03\x19\x00\x00\x00\x04\x11\x40\x15"+strings.Repeat("\x00", 11)+"\x05\x80\x80\x80\x02\x15\x88")), 128_000},
 		"sound, said to be a sample":         {flacOf(655_350, 8, 32, 1) + strings.Repeat("s", 6_912_000), 1_000},
 	} {
 		if a := cost.AudioOfFile([]byte(c.file)); a.Milliseconds < c.least {
