@@ -32,9 +32,10 @@ func (r *Request) heard(m Model) []Audio {
 }
 
 // AudioOf reads how long a recording in base64 lasts. Of a file only headers are decoded, at most a quarter of a million of
-// them. Uncompressed WAV says how long it is by its size, and MP3 and Opus by their frames, one by one. What FLAC, MP4,
-// WebM and Vorbis files merely claim is taken as far as their size allows it: see length. Anything else is taken to have
-// 640 bit/s, at which no codec in use makes speech, so that it is never too short.
+// them; FLAC is searched for them, as its frames do not say how long they are. Uncompressed WAV says how long it is by its size,
+// and MP3, Opus and FLAC by their frames, one by one. What MP4, WebM and Vorbis files merely claim is taken as far as their size
+// allows it: see length. Anything else is taken to have 640 bit/s, at which no codec in use makes speech, so that it is never
+// too short.
 func AudioOf(data []byte) Audio {
 	p, ok := dataURL(data)
 	if !ok {
