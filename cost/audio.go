@@ -1,5 +1,7 @@
 package cost
 
+import "math"
+
 // Audio is what a request says about one recording.
 type Audio struct {
 	Milliseconds int64 // how long it is, or at most can be
@@ -30,9 +32,10 @@ func (r *Request) heard(m Model) []Audio {
 }
 
 // AudioOf reads how long a recording in base64 lasts. Of a file only headers are decoded, at most a quarter of a million of
-// them. Uncompressed WAV says how long it is by its size, and MP3 and Opus by their frames, one by one. What FLAC, MP4,
-// WebM and Vorbis files merely claim is taken as far as their size allows it: see length. Anything else is taken to have
-// 640 bit/s, at which no codec in use makes speech, so that it is never too short.
+// them; FLAC is searched for them, as its frames do not say how long they are. Uncompressed WAV says how long it is by its size,
+// and MP3, Opus and FLAC by their frames, one by one. What MP4, WebM and Vorbis files merely claim is taken as far as their size
+// allows it: see length. Anything else is taken to have 640 bit/s, at which no codec in use makes speech, so that it is never
+// too short.
 func AudioOf(data []byte) Audio {
 	p, ok := dataURL(data)
 	if !ok {
@@ -72,6 +75,8 @@ type length struct {
 	// rate is bits a second that such a file does not exceed, but for some bytes beside the sound. A claim that would take
 	// more is too short.
 	rate, beside int64
+	// played is how long it is at least by its packets, whatever it says and however small it is.
+	played int64
 }
 
 // The most bits a second that a file of some kind has. Files that are not to be doubted stay below, so that their claims
@@ -94,15 +99,19 @@ func (l length) of(size int64) Audio {
 	}
 	size = max(0, size-l.beside)
 	if said <= 0 {
-		return Audio{Milliseconds: slowest(size)}
+		return Audio{Milliseconds: max(slowest(size), l.played)}
 	}
 	least := ceilDiv(saturatingMul(size, 8*1000), max(1, l.rate))
-	can := min(max(said, least), slowest(size))
+	can := max(min(max(said, least), slowest(size)), l.played)
 	return Audio{Milliseconds: can, Measured: can == l.milliseconds}
 }
 
 // slowest is how long a file can last at most: 80 bytes a second.
 func slowest(size int64) int64 { return size*25/2 + 1 }
+
+// LongestAudio is how many milliseconds a file of so many bytes lasts at most, unless it holds silence of which hardly more
+// is said than that it is there.
+func LongestAudio(bytes int64) int64 { return slowest(min(max(0, bytes), math.MaxInt64/25)) }
 
 // slowSpeech is how long bytes last at 6,000 bits a second, the lowest rate that speech is made at by a codec that is
 // common on the web (Opus: RFC 6716, section 2).

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 )
@@ -116,6 +117,9 @@ func (m *mp4) box(kind [4]byte, from, to int64) {
 		track.video = track.video || b.word(8) == mp4Video
 	case "stsd":
 		track.codec, track.hertz = b.word(12), int64(b.u32(40)>>16)
+		if hertz := m.aacHertz(from, to); hertz > 0 && (track.hertz == 0 || hertz < track.hertz) {
+			track.hertz = hertz
+		}
 	case "stsz", "stz2":
 		track.packets = int64(b.u32(8))
 	case "tfhd":
@@ -128,6 +132,36 @@ func (m *mp4) box(kind [4]byte, from, to int64) {
 	case "trun":
 		m.piece(track, b, from, to)
 	}
+}
+
+// aacHertz is the sampling rate that a decoder of AAC goes by, which stands in the description of the track (ISO 14496-1, 7.2.6.6,
+// and 14496-3, 1.6.2.1), or 0. It is the lowest of all that may be it.
+func (m *mp4) aacHertz(from, to int64) (least int64) {
+	rates := [...]int64{96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350}
+	var content [192]byte
+	b := content[:m.read(content[:min(int64(len(content)), to-from)], from)]
+	i := bytes.Index(b, []byte("esds"))
+	if i < 0 {
+		return 0
+	}
+	const specific, more = 5, 0x80
+	for b = b[i+len("esds"):]; len(b) > 0; b = b[1:] {
+		if b[0] != specific {
+			continue
+		}
+		c := b[1:]
+		for len(c) > 0 && c[0] == more {
+			c = c[1:]
+		}
+		if len(c) < 3 || c[0] < 2 || c[0] > 64 {
+			continue
+		}
+		index := int(c[1]&7)<<1 | int(c[2]>>7)
+		if kind := c[1] >> 3; kind > 0 && kind < 31 && index < len(rates) && (least == 0 || rates[index] < least) {
+			least = rates[index]
+		}
+	}
+	return least
 }
 
 // numbered is one more than where the track of that number stands, or 0.

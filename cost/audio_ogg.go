@@ -3,7 +3,8 @@ package cost
 import "encoding/binary"
 
 // oggLength walks the pages of an Ogg file (RFC 3533, section 6). The packets of Opus are counted, one by one (RFC 7845);
-// Vorbis, Speex and FLAC say in each page how many samples there have been, and the most they say is taken. Streams that
+// Vorbis, Speex and FLAC say in each page how many samples there have been, and the most they say is taken, but no less than
+// what the packets of Vorbis and FLAC show. Streams that
 // stand one behind the other add up, and so do those side by side.
 func oggLength(p payload) (length, bool) {
 	s := p.scan()
@@ -28,13 +29,16 @@ type ogg struct {
 // oggStream is one stream of sound.
 type oggStream struct {
 	serial, packets uint32
-	opus            bool
+	opus, flac      bool
 	samples         int64 // counted, or claimed
+	packet          int64 // samples that a packet has at most, where that is said
+	played          int64 // samples of the packets so far, at most
 	hertz, rate     int64 // samples a second, and the most bits a second
 }
 
 const (
 	oggPage        = 27 // bytes of a page's head, before the table of its segments
+	vorbisBlocks   = 28 // where the head of a Vorbis stream says how long its blocks are
 	mostOggStreams = 64
 )
 
@@ -66,8 +70,11 @@ func (o *ogg) page(s *scan, at int64) (next int64, ok bool) {
 	switch {
 	case stream == nil:
 	case stream.opus:
-		return next, stream.opusPage(s, segments, body, head[5]&continued != 0)
+		return next, stream.count(s, segments, body, head[5]&continued != 0)
 	default:
+		if !stream.count(s, segments, body, head[5]&continued != 0) {
+			return at, false
+		}
 		if granule := int64(binary.LittleEndian.Uint64(head[6:])); granule > stream.samples {
 			stream.samples = granule
 		}
@@ -85,11 +92,14 @@ func (o *ogg) begin(s *scan, serial uint32, at int64) {
 		stream.opus, stream.hertz = true, opusHertz
 	case hasPrefix(first, "\x01vorbis") && n >= 16:
 		stream.hertz = int64(binary.LittleEndian.Uint32(b[12:]))
+		if n > vorbisBlocks {
+			stream.packet = 1 << (b[vorbisBlocks] >> 4) / 2 // half of two long blocks stand over each other
+		}
 	case hasPrefix(first, "Speex   ") && n >= 40:
 		stream.hertz = int64(binary.LittleEndian.Uint32(b[36:]))
 	case hasPrefix(first, "\x7fFLAC") && n >= 17+flacInfoSize:
 		info := flacInfoOf(b[17:])
-		stream.hertz, stream.rate = info.hertz, info.hertz*info.channels*info.bits*9/8
+		stream.flac, stream.hertz, stream.rate = true, min(info.hertz, mostHertz), info.rate()
 		stream.samples = info.samples
 	case hasPrefix(first, "\x80theora"):
 		o.video = true
@@ -109,9 +119,9 @@ func (o *ogg) stream(serial uint32) *oggStream {
 	return nil
 }
 
-// opusPage counts the packets that begin in a page. A segment of 255 bytes is not a packet's last. The first two packets
-// are headers.
-func (t *oggStream) opusPage(s *scan, segments []byte, at int64, continued bool) (ok bool) {
+// count counts the packets that begin in a page, and what is in them. A segment of 255 bytes is not a packet's last. The first
+// packets are headers.
+func (t *oggStream) count(s *scan, segments []byte, at int64, continued bool) (ok bool) {
 	begins := !continued
 	for _, n := range segments {
 		if begins {
@@ -121,14 +131,39 @@ func (t *oggStream) opusPage(s *scan, segments []byte, at int64, continued bool)
 					return false
 				}
 				s.left--
-				var b [2]byte
-				t.samples += opusSamples(b[:min(s.read(b[:], at), int(n))])
+				var b [mostFLACHeader]byte
+				t.add(b[:min(s.read(b[:], at), int(n))])
 			}
 		}
 		begins = n < 255
 		at += int64(n)
 	}
 	return true
+}
+
+// add counts a packet by its first bytes.
+func (t *oggStream) add(packet []byte) {
+	switch {
+	case t.opus:
+		t.samples += opusSamples(packet)
+	case t.flac:
+		samples, hertz := flacFrame(packet)
+		if hertz == 0 || hertz > t.hertz {
+			hertz = t.hertz
+		}
+		t.played = saturatingAdd(t.played, ceilDiv(saturatingMul(samples, t.hertz), max(1, hertz)))
+	default:
+		t.played += t.packet
+	}
+}
+
+// shows are the samples of the packets, where the stream claims fewer. Short blocks of Vorbis are not told from long ones: what it
+// claims is believed down to half of what long ones would have.
+func (t *oggStream) shows() int64 {
+	if t.flac || t.played/2 > t.samples {
+		return t.played
+	}
+	return 0
 }
 
 // length is that of all streams, in a file of which so many bytes were not looked at.
@@ -138,7 +173,8 @@ func (o *ogg) length(behind int64) (length, bool) {
 		t := &o.streams[i]
 		l.counted = l.counted && t.opus
 		l.rate = max(l.rate, t.rate)
-		l.milliseconds = saturatingAdd(l.milliseconds, milliseconds(t.samples, t.hertz))
+		l.milliseconds = saturatingAdd(l.milliseconds, milliseconds(max(t.samples, t.shows()), t.hertz))
+		l.played = saturatingAdd(l.played, milliseconds(t.shows(), t.hertz))
 	}
 	if o.video {
 		l.rate = mostVideo

@@ -11,13 +11,25 @@ import (
 
 // wav is the beginning of a WAV file, up to its samples.
 func wav(format, channels uint16, samples uint32, bits uint16) string {
-	b := []byte("RIFF\xff\xff\xff\xffWAVELIST\x03\x00\x00\x00abc\x00fmt \x10\x00\x00\x00")
+	if format == 0xfffe {
+		return wavOf(format, channels, samples, bits, guid(1)...)
+	}
+	return wavOf(format, channels, samples, bits)
+}
+
+// wavOf is wav, with what its format says more.
+func wavOf(format, channels uint16, samples uint32, bits uint16, more ...uint16) string {
+	b := []byte("RIFF\xff\xff\xff\xffWAVELIST\x03\x00\x00\x00abc\x00fmt ")
+	b = binary.LittleEndian.AppendUint32(b, uint32(16+2*len(more)))
 	b = binary.LittleEndian.AppendUint16(b, format)
 	b = binary.LittleEndian.AppendUint16(b, channels)
 	b = binary.LittleEndian.AppendUint32(b, samples)
-	b = binary.LittleEndian.AppendUint32(b, 1) // bytes a second, which is not believed
-	b = binary.LittleEndian.AppendUint16(b, 1)
+	b = binary.LittleEndian.AppendUint32(b, samples*uint32(channels)*uint32(bits/8))
+	b = binary.LittleEndian.AppendUint16(b, channels*(bits/8))
 	b = binary.LittleEndian.AppendUint16(b, bits)
+	for _, field := range more {
+		b = binary.LittleEndian.AppendUint16(b, field)
+	}
 	return string(b) + "data\xff\xff\xff\xff" // a length that is not believed
 }
 

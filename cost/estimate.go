@@ -101,7 +101,7 @@ func (e *Estimator) EstimateUpTo(ctx context.Context, r Request, m Model, most i
 	for _, audio := range r.heard(m) {
 		est.add(PartAudio, audio.tokens(), formulaIf(audio.Measured))
 	}
-	est.add(PartFiles, r.FileTokens, Approximate)
+	est.add(PartFiles, r.Files(m), Approximate)
 	est.add(PartMessages, r.Sealed, Approximate)
 	est.add(PartStored, r.Stored, Formula)
 	est.hosted(r, m)

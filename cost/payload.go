@@ -38,37 +38,6 @@ func (p payload) from(at int64) payload {
 	return p
 }
 
-// bytesPDF is how many bytes of a PDF file stand for a token. The provider reads the text of each page and a picture of
-// it; a page of nothing but text has about 3 kB and 1,500 tokens, one that was scanned many more bytes and fewer tokens.
-const bytesPDF = 2
-
-// FileTokens is what a file is taken to be, given the string that stands for it in a request, base64 in a data: URL or
-// without one: a token for two bytes of a PDF file, for each byte of any other, which text never exceeds. Nobody has
-// published how files are counted.
-func FileTokens(data []byte) int64 {
-	p, ok := dataURL(data)
-	if !ok {
-		p = payloadOf(data)
-	}
-	const beginning = "%PDF-"
-	var b [len(beginning)]byte
-	if p.read(b[:], 0) == len(b) && string(b[:]) == beginning {
-		return ceilDiv(p.size(), bytesPDF)
-	}
-	if !ok {
-		return int64(len(data))
-	}
-	return p.size()
-}
-
-// RawFileTokens is what [FileTokens] says of a file, given what is in it.
-func RawFileTokens(content []byte) int64 {
-	if bytes.HasPrefix(content, []byte("%PDF-")) {
-		return ceilDiv(int64(len(content)), bytesPDF)
-	}
-	return int64(len(content))
-}
-
 // What sealed reasoning is taken to be: nobody outside can read it. OpenAI's own agent, Codex, estimates that 650 bytes of
 // it are its seal, and that four of the others stand for a token; three are more careful.
 const (
@@ -122,6 +91,10 @@ func (p payload) read(dst []byte, at int64) (n int) {
 	if p.raw {
 		return copy(dst, p.text[at:])
 	}
+	if at%3 == 0 {
+		n = p.readGroups(dst, at/3)
+		at += int64(n)
+	}
 	for group := at / 3; n < len(dst); group++ {
 		from := int(group) * 4
 		if from >= len(p.text) {
@@ -144,6 +117,19 @@ func (p payload) read(dst []byte, at int64) (n int) {
 			return n
 		}
 		n += copy(dst[n:], three[skip:got])
+	}
+	return n
+}
+
+// readGroups is read for whole groups of three bytes, as long as they are in the usual alphabet.
+func (p payload) readGroups(dst []byte, first int64) int {
+	groups := min(int64(len(dst)/3), int64(len(p.text))/4-first)
+	if groups <= 0 {
+		return 0
+	}
+	n, err := base64.RawStdEncoding.Decode(dst[:groups*3], p.text[first*4:(first+groups)*4])
+	if err != nil || int64(n) < groups*3 {
+		return 0
 	}
 	return n
 }

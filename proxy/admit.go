@@ -96,7 +96,7 @@ func (x *exchange) meter(ctx context.Context, request *wire.Request) error {
 
 // hopeless refuses, without counting it, a prompt whose length alone says that no budget can ever hold it.
 func (x *exchange) hopeless(r cost.Request) error {
-	least := addSaturating(r.TokenIDs+r.PromptIDs, addSaturating(r.FileTokens, r.Stored))
+	least := addSaturating(r.TokenIDs+r.PromptIDs, addSaturating(r.Files(x.facts), r.Stored))
 	for _, text := range r.Text {
 		least += int64(len(text.S)) / longestToken
 	}

@@ -213,6 +213,7 @@ func (x *exchange) usage(b basis, report wire.Report) cost.Usage {
 	case chargeReserved:
 	case chargeLarger:
 		u.Output = max(report.Counted, u.Output)
+		u.Milliseconds = max(u.Milliseconds, min(report.Usage.Milliseconds, x.longest()))
 	default:
 		return cost.Usage{}
 	}
@@ -236,8 +237,10 @@ func (x *exchange) credible(report wire.Report) bool {
 	}
 	u := report.Usage
 	switch {
+	case u.Milliseconds > x.longest():
+		return false
 	case u.Milliseconds > 0 && u.Input == 0 && u.Output == 0 && !report.Invalid: // a recording that is billed by its length
-		return u.Milliseconds <= max(1000, x.bound(0).Milliseconds)
+		return true
 	case report.Invalid || u.Input <= 0 || u.Output < 0 || u.CachedInput > u.Input || u.Reasoning > u.Output:
 		return false
 	case u.Output == 0 && report.SawOutput:
@@ -248,6 +251,14 @@ func (x *exchange) credible(report wire.Report) bool {
 		prompts, readings := x.contexts()
 		return u.Input/prompts/readings <= context && u.Output/x.choices/readings <= context+output
 	}
+}
+
+// longest is the longest that a recording can be said to be, in milliseconds. What was reserved is no measure of it, for that
+// rests on what the file's headers say: what goes beyond is debt. Silence may take next to no bytes, so a day is believed of
+// any upload, and of large ones what they have at the slowest rate of any speech.
+func (x *exchange) longest() int64 {
+	const day = 24 * 60 * 60 * 1000
+	return max(day, cost.LongestAudio(x.length), x.bound(0).Milliseconds)
 }
 
 // contexts are how many prompts there are in the request, and how often each is read: again with what each tool has found that

@@ -1,0 +1,192 @@
+package cost
+
+import "bytes"
+
+// pdfKind is what a stream may be used for, by its dictionary.
+type pdfKind uint8
+
+const (
+	pdfOther   pdfKind = iota // it may be anything
+	pdfUnshown                // nothing but a picture or a font
+	pdfForm                   // shown within others, or on a page
+)
+
+// pdfFilter is how a stream is packed.
+type pdfFilter uint8
+
+const (
+	filterFlate   pdfFilter = 1 << iota
+	filterASCII             // letters stand for bytes
+	filterHex               // hexadecimal ones
+	filterOther             // as pictures are
+	filterUnknown           // as is not looked into, or said elsewhere
+	filterHidden            // there may be more of the dictionary than is seen
+)
+
+// head reads what stands before the word that begins a stream: the number of its object, and its dictionary. What is not plainly a
+// dictionary and nothing else makes the stream one that may be anything.
+func (d *pdf) head(before []byte) (number int64, kind pdfKind, filters pdfFilter) {
+	const mostHead = 64 << 10
+	before = before[max(0, len(before)-mostHead):]
+	i := bytes.LastIndex(before, []byte("obj"))
+	dict := before
+	if i >= 0 {
+		dict = before[i+len("obj"):]
+		number = pdfNumber(before[:i])
+	}
+	if d.left -= len(dict); d.left < 0 {
+		d.unreadable = true
+		return 0, pdfOther, 0
+	}
+	clear := oneDictionary(dict)
+	const (
+		image = 1 << iota
+		form
+		size
+		font
+		other
+	)
+	seen := 0
+	for rest := dict; ; {
+		k := bytes.IndexByte(rest, '/')
+		if k < 0 {
+			break
+		}
+		name, n := pdfName(rest[k+1:])
+		rest = rest[k+1+n:]
+		switch name {
+		case "Image":
+			seen |= image
+		case "Form":
+			seen |= form
+		case "Width", "W", "Height", "H":
+			seen |= size
+		case "Length1", "Type1C", "CIDFontType0C", "OpenType":
+			seen |= font
+		case "ObjStm", "N", "First", "XRef", "Contents", "Resources", "BBox":
+			seen |= other
+		case "FlateDecode", "Fl":
+			filters |= filterFlate
+		case "ASCII85Decode", "A85":
+			filters |= filterASCII
+		case "ASCIIHexDecode", "AHx":
+			filters |= filterASCII | filterHex
+		case "DCTDecode", "DCT", "JPXDecode", "CCITTFaxDecode", "CCF", "JBIG2Decode":
+			filters |= filterOther
+		case "LZWDecode", "LZW", "RunLengthDecode", "RL", "Crypt":
+			filters |= filterUnknown
+		case "Filter":
+			if v := bytes.TrimLeft(rest, " \t\r\n\x00\f["); len(v) == 0 || v[0] != '/' && v[0] != ']' && v[0] != 'n' {
+				filters |= filterUnknown // it stands elsewhere, or behind a comment
+			}
+		}
+	}
+	if !clear && (bytes.HasSuffix(bytes.TrimRight(dict, " \t\r\n\x00\f"), []byte(">")) || bytes.IndexByte(dict, '%') >= 0) {
+		filters |= filterHidden
+	}
+	switch {
+	case seen&form != 0:
+		kind = pdfForm
+	case (seen == image|size || seen == font) && number > 0 && clear:
+		kind = pdfUnshown
+	}
+	return number, kind, filters
+}
+
+// oneDictionary reports whether these bytes are one dictionary without strings and comments, in which another object might be
+// hidden.
+func oneDictionary(b []byte) bool {
+	b = bytes.Trim(b, " \t\r\n\x00\f")
+	if !bytes.HasPrefix(b, []byte("<<")) || bytes.ContainsAny(b, "()%") {
+		return false
+	}
+	depth := 0
+	for i := 0; i+1 < len(b); i++ {
+		switch string(b[i : i+2]) {
+		case "<<":
+			depth++
+			i++
+		case ">>":
+			depth--
+			i++
+			if depth == 0 {
+				return i+1 == len(b)
+			}
+		}
+	}
+	return false
+}
+
+// pdfNumber is the number of the object whose beginning ends here, "7 0 ", or 0 where that is not plain.
+func pdfNumber(b []byte) int64 {
+	const space, digits, mostNumbers = " \t\r\n\x00\f", "0123456789", 24
+	b = b[max(0, len(b)-mostNumbers):]
+	b = bytes.TrimRight(b, space)
+	b = bytes.TrimRight(bytes.TrimRight(b, digits), space)
+	before := bytes.TrimRight(b, digits)
+	if bytes.ContainsAny(before[max(0, len(before)-2):], "%(") {
+		return 0
+	}
+	n, _ := pdfInt(b[len(before):])
+	return n
+}
+
+// pdfInt is the number at the beginning, and how many bytes it has; none is larger than that of an object.
+func pdfInt(b []byte) (number int64, n int) {
+	const most = 10
+	for n < len(b) && n < most && b[n] >= '0' && b[n] <= '9' {
+		number = number*10 + int64(b[n]-'0')
+		n++
+	}
+	return number, n
+}
+
+// pdfName is the name that stands here, behind its slash, and how many bytes it has (section 7.3.5). Two hexadecimal digits behind #
+// are a byte.
+func pdfName(b []byte) (name string, n int) {
+	const most = 127
+	for n < len(b) && n < most && !pdfEnds[b[n]] {
+		n++
+	}
+	if bytes.IndexByte(b[:n], '#') < 0 {
+		return string(b[:n]), n
+	}
+	plain := make([]byte, 0, n)
+	for i := 0; i < n; i++ {
+		c := b[i]
+		if c == '#' && i+2 < n {
+			high, low := hexDigit[b[i+1]], hexDigit[b[i+2]]
+			if high < 16 && low < 16 {
+				c = high<<4 | low
+				i += 2
+			}
+		}
+		plain = append(plain, c)
+	}
+	return string(plain), n
+}
+
+// pdfEnds are the bytes that end a name or a word.
+var pdfEnds = func() (is [256]bool) {
+	for _, c := range []byte("\x00\t\n\f\r ()<>[]{}/%") {
+		is[c] = true
+	}
+	return is
+}()
+
+// hexDigit is what a digit stands for; 16: it is none.
+var hexDigit = func() (digits [256]byte) {
+	for c := range digits {
+		switch {
+		case c >= '0' && c <= '9':
+			digits[c] = byte(c - '0')
+		case c >= 'a' && c <= 'f':
+			digits[c] = byte(c - 'a' + 10)
+		case c >= 'A' && c <= 'F':
+			digits[c] = byte(c - 'A' + 10)
+		default:
+			digits[c] = 16
+		}
+	}
+	return digits
+}()

@@ -1,0 +1,80 @@
+package cost
+
+// tokens is what all of the file comes to.
+func (d *pdf) tokens() int64 {
+	numbers := map[int64]bool{}
+	sum := pdfSum{pdf: d, byNumber: map[int64][]*pdfStream{}, sums: map[string]int64{}, open: map[string]bool{}}
+	for i := range d.streams {
+		s := &d.streams[i]
+		numbers[s.number] = true
+		if s.kind == pdfUnshown && d.shows[s.number] > 0 {
+			return unreadable
+		}
+		if s.kind != pdfUnshown {
+			sum.byNumber[s.number] = append(sum.byNumber[s.number], s)
+		}
+	}
+	for number, times := range d.contents {
+		if times > 1 && !numbers[number] { // a list that several pages have
+			return unreadable
+		}
+	}
+	text, marked := int64(0), d.outside.marked
+	for i := range d.streams {
+		s := &d.streams[i]
+		if s.kind == pdfUnshown {
+			continue
+		}
+		times := max(1, d.shows[s.number])
+		text = saturatingAdd(text, saturatingMul(times, sum.stream(s)))
+		marked = saturatingAdd(marked, saturatingMul(times, s.marked))
+	}
+	if d.unreadable {
+		return unreadable
+	}
+	n := saturatingMul(text, max(1, d.widest))
+	n = saturatingAdd(n, saturatingMul(marked, d.said))
+	pages := max(d.pages, d.count)
+	if d.count == 0 { // readers follow the lists, of which there are others as well
+		pages = max(pages, d.kids)
+	}
+	return min(unreadable, saturatingAdd(n, saturatingMul(pages, DefaultImageTokens)))
+}
+
+// pdfSum adds up what streams show with all that they show of others.
+type pdfSum struct {
+	*pdf
+	byNumber map[int64][]*pdfStream
+	sums     map[string]int64 // of what has a name
+	open     map[string]bool  // names that are being summed
+}
+
+func (p *pdfSum) stream(s *pdfStream) int64 {
+	n := s.shown
+	for name, times := range s.forms {
+		n = saturatingAdd(n, saturatingMul(times, p.name(name)))
+	}
+	return n
+}
+
+// name is the most that the streams of a name show.
+func (p *pdfSum) name(name string) (most int64) {
+	if n, ok := p.sums[name]; ok {
+		return n
+	}
+	if p.open[name] { // it shows itself
+		p.unreadable = p.unreadable || len(p.named[name]) > 0
+		return 0
+	}
+	p.open[name] = true
+	for _, number := range p.named[name] {
+		n := int64(0)
+		for _, s := range p.byNumber[number] {
+			n = saturatingAdd(n, p.stream(s))
+		}
+		most = max(most, n)
+	}
+	delete(p.open, name)
+	p.sums[name] = most
+	return most
+}
