@@ -69,10 +69,13 @@ func everyStringCounts(t *testing.T, e Endpoint, body []byte, tree *node, req *R
 	t.Helper()
 	a := audit{t: t, e: e, body: body, req: req, texts: map[string]int{}}
 	c := &req.Cost
+	said := map[string]bool{}
+	tree.strings(func(s string) { said[s] = true })
 	for _, text := range c.Text {
 		a.texts[text.S]++
 		a.callers = append(a.callers, text.S)
-		if strings.HasPrefix(text.S, `{"tool_uses":[`) || text.Part == cost.PartOther || text.Part == cost.PartSchema || text.Part == cost.PartTools {
+		// What is no string of the body is JSON of something that stands where a text is expected.
+		if strings.HasPrefix(text.S, `{"tool_uses":[`) || text.Part == cost.PartOther || text.Part == cost.PartSchema || text.Part == cost.PartTools || !said[text.S] {
 			a.within(text.S)
 		}
 	}
@@ -108,19 +111,20 @@ func (a *audit) within(text string) {
 	if !json.Valid([]byte(text)) {
 		return
 	}
-	var add func(n *node)
-	add = func(n *node) {
-		if s, ok := n.value.(string); ok {
-			a.texts[s]++
-		}
-		for _, m := range n.members {
-			add(m.value)
-		}
-		for _, item := range n.items {
-			add(item)
-		}
+	treeOf(a.t, []byte(text)).strings(func(s string) { a.texts[s]++ })
+}
+
+// strings shows all strings in a value but the names of members.
+func (n *node) strings(show func(string)) {
+	if s, ok := n.value.(string); ok {
+		show(s)
 	}
-	add(treeOf(a.t, []byte(text)))
+	for _, m := range n.members {
+		m.value.strings(show)
+	}
+	for _, item := range n.items {
+		item.strings(show)
+	}
 }
 
 // object looks at what is in n, the member called as of within, which is the member called around of something else.
