@@ -141,6 +141,9 @@ func (r *reader) object(s *shape, visit func(name string) error) error {
 				others = make(map[string]bool)
 			}
 			others[name] = true
+			if len(name) > plainName {
+				r.count(cost.PartOther, name) // a text in the place of a name
+			}
 			name = ""
 		}
 		return visit(name)

@@ -2,8 +2,11 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tokenfare/tokenfare/cost"
 )
 
 // manyNames are the members of an object whose names are texts.
@@ -78,5 +81,26 @@ func TestWhatClientsSendBackCountsAsItsTexts(t *testing.T) {
 		"tool_calls":[{"index":0,"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]}]}`)
 	if n := len(req.Cost.Text); n != 4 { // the role, the content, the call, its name once more
 		t.Errorf("%d texts: %+v", n, req.Cost.Text)
+	}
+}
+
+// TestLongNamesCountWhereverTheyStand: a name of more than 64 bytes may be a text.
+func TestLongNamesCountWhereverTheyStand(t *testing.T) {
+	long := strings.Repeat("long name ", 20)
+	for _, body := range []string{
+		`{"model":"m","messages":[{"role":"user","content":"Hi","%s":"x"}]}`,
+		`{"model":"m","messages":[{"role":"user","content":"Hi"}],"%s":"x"}`,
+		`{"model":"m","messages":[{"role":"user","content":"Hi"}],"%s":{"a":1}}`,
+		`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"Hi","%s":1}]}]}`,
+		`{"model":"m","messages":[{"role":"user","content":"Hi"}],"stream":true,"stream_options":{"%s":1}}`,
+	} {
+		req, err := Read(Chat, "application/json", []byte(strings.Replace(body, "%s", long, 1)))
+		if err != nil {
+			t.Errorf("%.70s: %v", body, err)
+			continue
+		}
+		if !slices.ContainsFunc(req.Cost.Text, func(text cost.Text) bool { return strings.Contains(text.S, long) }) {
+			t.Errorf("%.70s: %+v", body, req.Cost.Text)
+		}
 	}
 }
