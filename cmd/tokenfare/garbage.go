@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	leastGarbage = 16 << 20 // bytes of garbage before it is collected, however little is kept
+	leastGarbage = 10 << 20 // bytes of garbage before it is collected, however little is kept
 	usualPercent = 100      // of what is kept: Go's own measure
-	mostPercent  = 400      // so that the least that Go collects for, 4 MiB for each hundred, is no more than leastGarbage
+	mostPercent  = 250      // so that the least that Go collects for, 4 MiB for each hundred, is no more than leastGarbage
 )
 
 // letGarbageGather has garbage collected less often while little is kept. A collection takes a while even if there is next to nothing to

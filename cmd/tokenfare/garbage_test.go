@@ -2,19 +2,19 @@ package main
 
 import "testing"
 
-// TestGarbagePercent: what little is kept, 16 MiB of garbage may gather; where more is kept than that, as much again.
+// TestGarbagePercent: what little is kept, 10 MiB of garbage may gather; where more is kept than that, as much again.
 func TestGarbagePercent(t *testing.T) {
 	for _, c := range []struct {
 		kept uint64
 		want int
 	}{
-		{0, 400},
-		{1, 400},
-		{2 << 20, 400},
-		{4 << 20, 400},
-		{5 << 20, 300},
-		{8 << 20, 200},
-		{10 << 20, 150},
+		{0, 250},
+		{1, 250},
+		{2 << 20, 250},
+		{4 << 20, 250},
+		{5 << 20, 200},
+		{8 << 20, 125},
+		{10 << 20, 100},
 		{16 << 20, 100},
 		{1 << 30, 100},
 		{1 << 62, 100},
