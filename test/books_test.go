@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger/sqlite"
 	"github.com/tokenfare/tokenfare/test/fakeopenai"
@@ -116,6 +117,7 @@ var everyUnit = []string{
 // Whatever happens to calls, the books balance: while they run, afterwards, and without the program.
 func TestTheBooksBalance(t *testing.T) {
 	t.Parallel()
+	withinAnHour()
 	up := fakeopenai.New(t)
 	dir := t.TempDir()
 	p := serveIn(t, dir, harness.Config{
@@ -236,7 +238,15 @@ func TestCorrectWhileServing(t *testing.T) {
 	})
 }
 
+// withinAnHour waits for the next hour where this one is about to end: budgets of it begin anew then.
+func withinAnHour() {
+	if left := time.Until(time.Now().Truncate(time.Hour).Add(time.Hour)); left < 45*time.Second {
+		<-time.After(left)
+	}
+}
+
 func correctWhileServing(t *testing.T, ledger string) {
+	withinAnHour()
 	up := fakeopenai.New(t)
 	dir := t.TempDir()
 	yaml := withToken(harness.Config{Upstream: up.URL, Limits: everyUnit, More: ledger})
@@ -296,6 +306,7 @@ func correctWhileServing(t *testing.T, ledger string) {
 // Without admin.token nobody may correct what is charged, as any program of the machine could.
 func TestCorrectWantsAToken(t *testing.T) {
 	t.Parallel()
+	withinAnHour()
 	up := fakeopenai.New(t)
 	dir := t.TempDir()
 	p := serveIn(t, dir, harness.Config{Upstream: up.URL, Limits: everyUnit}.YAML())
@@ -322,6 +333,7 @@ func TestCorrectWantsAToken(t *testing.T) {
 // After a crash, the calls that were charged what they had reserved are corrected together, without a running program.
 func TestCorrectAfterACrash(t *testing.T) {
 	t.Parallel()
+	withinAnHour()
 	up := fakeopenai.New(t)
 	running, dir := t.TempDir(), t.TempDir()
 	yaml := harness.Config{Upstream: up.URL, Limits: everyUnit, BobLimits: []string{"1000000 tokens in total"}}.YAML()
