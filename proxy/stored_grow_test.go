@@ -114,34 +114,19 @@ var fates = []struct {
 
 // TestItemsCountBeforeTheyAreAnswered, and whatever becomes of them, unless the upstream has refused them.
 func TestItemsCountBeforeTheyAreAnswered(t *testing.T) {
-	for _, f := range fates {
-		t.Run(f.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				ctx, answer := t.Context(), f.answer
-				if answer == nil {
-					left, leave := context.WithTimeout(t.Context(), 300*time.Millisecond)
-					defer leave()
-					ctx, answer = left, answerWith(200, itemsAdded)
-				}
-				c := newTalk(t, answer, saidOf(10, 5))
-				var sent sync.WaitGroup
-				sent.Go(func() { c.post(ctx, someItems, putting(3000)) })
-				time.Sleep(200 * time.Millisecond)
-				if n := c.holds(t); n < 3000 {
-					t.Errorf("before they are answered %d tokens are reserved for 3000 words", n)
-				}
-				sent.Wait()
-				time.Sleep(time.Second)
-				if n := c.holds(t); n < 3000 && f.counts || n != 0 && !f.counts {
-					t.Errorf("after that %d tokens are reserved for 3000 words", n)
-				}
-			})
-		})
-	}
+	whole := answerWith(200, itemsAdded)
+	countsWhateverBecomes(t, whole, func(t *testing.T, answer http.HandlerFunc) *talk { return newTalk(t, answer, saidOf(10, 5)) }, someItems, putting(3000), 3000)
 }
 
 // TestWhatIsSaidInAConversationCountsBeforeItIsAnswered, with the longest answer to it, and whatever becomes of it.
 func TestWhatIsSaidInAConversationCountsBeforeItIsAnswered(t *testing.T) {
+	added := answerWith(200, itemsAdded)
+	countsWhateverBecomes(t, saidOf(3010, 5), func(t *testing.T, answer http.HandlerFunc) *talk { return newTalk(t, added, answer) }, wire.Responses, saying(words(3000)), 3050)
+}
+
+// countsWhateverBecomes sends something into a conversation for each of the fates, whose answer is whole where its client has left. At least so many tokens
+// are to be reserved of it before it is answered, and afterwards, unless the upstream has refused it.
+func countsWhateverBecomes(t *testing.T, whole http.HandlerFunc, begin func(*testing.T, http.HandlerFunc) *talk, path wire.Endpoint, body string, least int64) {
 	for _, f := range fates {
 		t.Run(f.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
@@ -149,19 +134,19 @@ func TestWhatIsSaidInAConversationCountsBeforeItIsAnswered(t *testing.T) {
 				if answer == nil {
 					left, leave := context.WithTimeout(t.Context(), 300*time.Millisecond)
 					defer leave()
-					ctx, answer = left, saidOf(3010, 5)
+					ctx, answer = left, whole
 				}
-				c := newTalk(t, answerWith(200, itemsAdded), answer)
+				c := begin(t, answer)
 				var sent sync.WaitGroup
-				sent.Go(func() { c.post(ctx, wire.Responses, saying(words(3000))) })
+				sent.Go(func() { c.post(ctx, path, body) })
 				time.Sleep(200 * time.Millisecond)
-				if n := c.holds(t); n < 3050 {
-					t.Errorf("before it is answered %d tokens are reserved for 3000 words and an answer", n)
+				if n := c.holds(t); n < least {
+					t.Errorf("before it is answered %d tokens are reserved, not %d", n, least)
 				}
 				sent.Wait()
 				time.Sleep(time.Second)
-				if n := c.holds(t); n < 3050 && f.counts || n != 0 && !f.counts {
-					t.Errorf("after that %d tokens are reserved for 3000 words and an answer", n)
+				if n := c.holds(t); n < least && f.counts || n != 0 && !f.counts {
+					t.Errorf("after that %d tokens are reserved, not %d", n, least)
 				}
 			})
 		})
