@@ -46,7 +46,7 @@ const (
 // journaled is what a kill leaves of calls that are all in the journal, and nowhere else; four, and two more in the other file.
 func journaled(t *testing.T) (path string, calls []ledger.ID) {
 	t.Helper()
-	m := newMortal(t, ledger.Options{Late: time.Millisecond, RollEvery: time.Hour})
+	m := newMortal(t, ledger.Options{Late: 300 * time.Millisecond, RollEvery: time.Hour}) // long enough for four on a busy machine
 	m.halt()
 	for range 4 {
 		id, ticket := m.begin()
