@@ -24,9 +24,13 @@ type inflater struct {
 const (
 	mostInflation = 32
 	mostBesides   = 16 << 10
+	mostInflated  = 64 << 20 // of any document: a large one is not to take the memory and the time of all others
+	mostPart      = 8 << 20  // of one part, which is held: as text it is more than models hold
 )
 
-func newInflater(size int) *inflater { return &inflater{left: mostBesides + mostInflation*size} }
+func newInflater(size int) *inflater {
+	return &inflater{left: min(mostBesides+mostInflation*size, mostInflated)}
+}
 
 // inflate is what a part that begins here holds, up to where it ends or is broken, as readers show it that go on in spite of that;
 // whole says that it is not. It is valid until the next call.
@@ -47,7 +51,7 @@ func (f *inflater) inflate(from []byte) (out []byte, whole bool, err error) {
 		before, begun := f.source.Len(), len(f.out)
 		n, err := f.flate.Read(f.out[begun:cap(f.out)])
 		f.out = f.out[:begun+n]
-		if f.left -= n + before - f.source.Len(); f.left < 0 {
+		if f.left -= n + before - f.source.Len(); f.left < 0 || len(f.out) > mostPart {
 			return f.out, false, errTooMuch
 		}
 		if err != nil {
