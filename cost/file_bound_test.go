@@ -33,3 +33,25 @@ func TestALargePartIsNotHeld(t *testing.T) {
 		t.Errorf("%d MiB were taken", taken>>20)
 	}
 }
+
+// TestFormsInForms: whoever puts one into the other a hundred times is not followed further down.
+func TestFormsInForms(t *testing.T) {
+	file := func(n int) []byte {
+		var b bytes.Buffer
+		b.WriteString("%PDF-1.7\n")
+		for i := range n {
+			fmt.Fprintf(&b, "%d 0 obj <</Subtype/Form/Resources<</XObject<</A%d %d 0 R>>>>/Length 9>> stream\n", i+1, i+1, i+2)
+			if i+1 < n {
+				fmt.Fprintf(&b, "/A%d Do ", i+1)
+			}
+			b.WriteString("(x) Tj\nendstream endobj\n")
+		}
+		return b.Bytes()
+	}
+	if n := cost.RawFileTokens(file(50)); n >= 1<<24 {
+		t.Errorf("50 forms count %d tokens", n)
+	}
+	if n := cost.RawFileTokens(file(1000)); n < 1<<24 {
+		t.Errorf("1,000 forms count %d tokens", n)
+	}
+}

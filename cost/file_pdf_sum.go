@@ -41,6 +41,9 @@ func (d *pdf) tokens() int64 {
 	return min(unreadable, saturatingAdd(n, saturatingMul(pages, DefaultImageTokens)))
 }
 
+// mostForms is how many forms are looked into that show each other, one in the other: documents have a handful.
+const mostForms = 100
+
 // pdfSum adds up what streams show with all that they show of others.
 type pdfSum struct {
 	*pdf
@@ -61,6 +64,10 @@ func (p *pdfSum) stream(s *pdfStream) int64 {
 func (p *pdfSum) name(name string) (most int64) {
 	if n, ok := p.sums[name]; ok {
 		return n
+	}
+	if len(p.open) == mostForms {
+		p.unreadable = true
+		return 0
 	}
 	if p.open[name] { // it shows itself
 		p.unreadable = p.unreadable || len(p.named[name]) > 0
