@@ -25,9 +25,16 @@ func TestTheNamedWaitIsExact(t *testing.T) {
 			body := ask(`"max_tokens": 100`)
 			p.Chat(t, harness.Alice, body).WantOK(t)
 
-			asked := time.Now() // the decision is later, so before this plus the wait nothing may pass
-			refused := p.Chat(t, harness.Alice, body)
-			answered := time.Now()
+			var asked, answered time.Time
+			var refused harness.Response
+			for range 20 { // on a busy machine there may be room again before the next has arrived
+				asked = time.Now() // the decision is later, so before this plus the wait nothing may pass
+				refused = p.Chat(t, harness.Alice, body)
+				answered = time.Now()
+				if refused.Status != http.StatusOK {
+					break
+				}
+			}
 			refused.WantError(t, http.StatusTooManyRequests)
 			wait := waitOf(t, refused)
 			early := time.NewTimer(wait - 300*time.Millisecond)
