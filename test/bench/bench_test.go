@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 func TestMeasuresEverythingOnEveryServer(t *testing.T) {
 	s := defaultSettings()
 	s.rounds, s.requests, s.rate, s.samples = 1, 12, 100, 2
+	s.ask(5)
 	for i := range s.workloads {
 		if w := &s.workloads[i]; w.pace > 0 {
 			w.pace, w.conns, w.requests = time.Millisecond, 3, 3
@@ -37,6 +38,9 @@ func TestMeasuresEverythingOnEveryServer(t *testing.T) {
 	got := map[string][]string{}
 	for _, row := range report.Rows {
 		got[row.Workload] = append(got[row.Workload], row.Target)
+		if want := map[bool]int{false: 5, true: 3}[row.Workload == "stream-slow"]; row.Callers != want {
+			t.Errorf("%s, %s: %d callers, want %d", row.Workload, row.Target, row.Callers, want)
+		}
 		if row.Requests == 0 {
 			t.Errorf("%s, %s: no requests", row.Workload, row.Target)
 		}
@@ -186,6 +190,7 @@ func TestArguments(t *testing.T) {
 	}{
 		{[]string{"-only", "chat-2k"}, 2, "choose from chat-1k, chat-20k"},
 		{[]string{"-rounds", "0"}, 2, "at least 1"},
+		{[]string{"-callers", "0"}, 2, "at least 1"},
 		{[]string{"chat-1k"}, 2, "no other arguments"},
 		{[]string{"-h"}, 0, "-binary"},
 	} {

@@ -87,7 +87,7 @@ func measureLedger(ctx context.Context, s settings, progress io.Writer) (_ *ledg
 	r := &ledgerReport{Machine: facts, Rounds: s.rounds, Rate: s.rate, Verified: targets[0].numbers.Load(), Seconds: time.Since(began).Seconds()}
 	for i, w := range s.workloads {
 		for at, t := range targets {
-			r.Rows = append(r.Rows, m.cells[i][at].ledgerRow(w.name, t.name, &m.cells[i][0]))
+			r.Rows = append(r.Rows, m.cells[i][at].ledgerRow(&w, t.name, &m.cells[i][0]))
 		}
 	}
 	return r, nil
@@ -129,11 +129,11 @@ func startLedgers(ctx context.Context, s settings, dir string, progress io.Write
 	return targets, servers.stop, nil
 }
 
-func (c *cell) ledgerRow(workload, target string, without *cell) ledgerRow {
+func (c *cell) ledgerRow(w *workload, target string, without *cell) ledgerRow {
 	is, was := typical(c.rounds), typical(without.rounds)
-	row := c.row(workload, target, was.perThousand(), c.took)
+	row := c.row(w, target, was.perThousand(), c.took)
 	return ledgerRow{
-		Workload: workload, Target: target, CPU: row.CPU, CPULow: row.CPULow, CPUHigh: row.CPUHigh, CPURatio: row.Ratio,
+		Workload: row.Workload, Target: row.Target, CPU: row.CPU, CPULow: row.CPULow, CPUHigh: row.CPUHigh, CPURatio: row.Ratio,
 		P50: milliseconds(quantile(c.took, 50)), P99: milliseconds(quantile(c.took, 99)),
 		Rate: is.perSecond(), RateRatio: is.perSecond() / was.perSecond(),
 	}

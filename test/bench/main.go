@@ -41,6 +41,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	flags.IntVar(&s.rounds, "rounds", s.rounds, "how often each workload is measured on each server")
 	flags.IntVar(&s.requests, "requests", s.requests, "requests a round in chat-1k; the others get a share that takes as long")
+	callers := flags.Int("callers", fewConns, "connections that ask at the same time, each the next as soon as its last was answered; not in stream-slow. With -ledger 32 if this is not given")
 	only := flags.String("only", "", "comma-separated `WORKLOADS` to measure; all if empty")
 	asJSON := flags.Bool("json", false, "print JSON in place of the table")
 	withLedger := flags.Bool("ledger", false, "measure what the ledger costs instead")
@@ -70,17 +71,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 				l.rounds = s.rounds
 			case "requests":
 				l.requests = s.requests
+			case "callers":
+				l.ask(*callers)
 			}
 		})
 		l.binary = s.binary
 		s = l
+	} else {
+		s.ask(*callers)
 	}
 	if err := s.choose(*only); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2
 	}
-	if s.rounds < 1 || s.requests < 1 || flags.NArg() > 0 {
-		fmt.Fprintln(stderr, "bench: -rounds and -requests must be at least 1, and there are no other arguments")
+	if s.rounds < 1 || s.requests < 1 || *callers < 1 || flags.NArg() > 0 {
+		fmt.Fprintln(stderr, "bench: -rounds, -requests and -callers must be at least 1, and there are no other arguments")
 		return 2
 	}
 	if runtime.GOOS != "linux" {

@@ -51,6 +51,7 @@ type report struct {
 type row struct {
 	Workload string   `json:"workload"`
 	Target   string   `json:"target"`
+	Callers  int      `json:"callers"`
 	CPU      float64  `json:"cpu_ms_per_1000"`
 	CPULow   float64  `json:"cpu_lowest_round"`
 	CPUHigh  float64  `json:"cpu_highest_round"`
@@ -82,15 +83,15 @@ func newReport(facts machine, m *measurements, verified uint64, took time.Durati
 			if len(cells[at].rounds) == 0 {
 				continue
 			}
-			r.Rows = append(r.Rows, cells[at].row(w.name, t.name, floor, direct))
+			r.Rows = append(r.Rows, cells[at].row(&w, t.name, floor, direct))
 		}
 	}
 	return r
 }
 
-func (c *cell) row(workload, target string, floor float64, direct []time.Duration) row {
+func (c *cell) row(w *workload, target string, floor float64, direct []time.Duration) row {
 	r := row{
-		Workload: workload, Target: target, CPU: typical(c.rounds).perThousand(),
+		Workload: w.name, Target: target, Callers: w.conns, CPU: typical(c.rounds).perThousand(),
 		CPULow:  slices.MinFunc(c.rounds, cheaper).perThousand(),
 		CPUHigh: slices.MaxFunc(c.rounds, cheaper).perThousand(),
 		PeakMiB: float64(c.peak) / (1 << 20),

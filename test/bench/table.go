@@ -17,11 +17,11 @@ mock's own. mock again: the same process, measured a second time; how it differs
 func (r *report) writeTable(to io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%d rounds in %.0f s, interleaved; %s answers verified byte by byte\n\n", r.Machine, r.Rounds, r.Seconds, grouped(int64(r.Verified)))
-	t := newTable("workload", "server", "CPU ms/1,000", "[rounds]", "×bare", "p50 ms", "added", "peak MiB", "requests")
+	t := newTable("workload", "server", "CPU ms/1,000", "[rounds]", "×bare", "p50 ms", "added", "peak MiB", "requests", "callers")
 	for _, row := range r.Rows {
 		t.add(
 			row.Workload, row.Target, figure(row.CPU), "["+figure(row.CPULow)+"–"+figure(row.CPUHigh)+"]", ratio(row.Ratio),
-			optional(row.P50), optional(row.Added), strconv.FormatFloat(row.PeakMiB, 'f', 0, 64), grouped(int64(row.Requests)),
+			optional(row.P50), optional(row.Added), strconv.FormatFloat(row.PeakMiB, 'f', 0, 64), grouped(int64(row.Requests)), strconv.Itoa(row.Callers),
 		)
 	}
 	align(&b, t.lines, 2)

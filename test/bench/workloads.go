@@ -42,6 +42,15 @@ func (w *workload) size(s *settings) int {
 	return max(1, int(float64(s.requests)*w.share))
 }
 
+// ask makes n connections ask at the same time, in all workloads but those of streams that are slow, which have as many as streams.
+func (s *settings) ask(n int) {
+	for i := range s.workloads {
+		if w := &s.workloads[i]; w.requests == 0 {
+			w.conns = n
+		}
+	}
+}
+
 // timed reports whether latency is measured: a stream that is paced takes as long as its pace says.
 func (w *workload) timed() bool { return w.pace == 0 }
 
