@@ -64,11 +64,15 @@ func (t Ticket) kept(ctx context.Context, patience <-chan time.Time) (kept, over
 }
 
 // keep puts what is queued in a group into the journal. A batch is replayed after the one before it, or not at all. So as long as that one
-// is not in the store, all of it is put there first, whether or not somebody has waited for its rows, and even if it has none.
+// is not in the store, all of it is put there first, whether or not somebody has waited for its rows, and even if it has none. A group
+// before that is in the store, though it was not a moment ago: batches are taken one after the other.
 func (w *Writer) keep(g *group) {
 	w.mu.Lock()
-	before := w.taken
+	before, filling := w.taken, w.next
 	w.mu.Unlock()
+	if g != before && g != filling {
+		return
+	}
 	if before != nil && before != g && !before.stored.Load() && !w.note(before) {
 		return
 	}
