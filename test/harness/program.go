@@ -137,8 +137,9 @@ func run(t testing.TB, cmd *exec.Cmd, dir string, env []string) *Program {
 		p.HTTP.CloseIdleConnections()
 		p.Stop(t)
 		for _, sign := range []string{"WARNING: DATA RACE", "panic:", "goroutine 1 [", "BUG:"} {
-			if strings.Contains(p.log.String(), sign) {
-				t.Errorf("the program printed %q", sign)
+			if before, after, found := strings.Cut(p.log.String(), sign); found {
+				line := before[strings.LastIndexByte(before, '\n')+1:]
+				t.Errorf("the program printed %q:\n%s%s%.4000s", sign, line, sign, after)
 			}
 		}
 		if t.Failed() {
