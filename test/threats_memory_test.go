@@ -24,7 +24,7 @@ func TestThreatMemoryLimit(t *testing.T) {
 	up := fakeopenai.New(t)
 	config := harness.Config{
 		Upstream: up.URL, Limits: []string{"1000000000 tokens in total"}, BobLimits: []string{"1000000000 tokens in total"},
-		Models: "  \"gpt-*\": { upstream: fake, context_tokens: 10000000 }\n", More: fmt.Sprintf("max_body: %d\nmax_buffered: %d\ntimeouts: { request_body: 20s }\n", each, bodies*each),
+		Models: "  \"gpt-*\": { upstream: fake, context_tokens: 10000000 }\n", More: fmt.Sprintf("max_body: %d\nmax_buffered: %d\ntimeouts: { request_body: 5m }\n", each, bodies*each),
 	}
 	p := harness.StartPlain(t, config.YAML(), fmt.Sprintf("GOMEMLIMIT=%dMiB", limit>>20))
 	head, tail := `{"model":"gpt-4o-mini","max_tokens":5,"messages":[{"role":"user","content":"`, `"}]}`
