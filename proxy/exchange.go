@@ -77,7 +77,8 @@ type attempt struct {
 	cancel     context.CancelCauseFunc
 	begun      bool   // it was handed on
 	written    bool   // the upstream may have all of the request
-	unreadable bool   // the answer is compressed, or not framed as the stream it should be: nothing in it can be counted
+	coded      bool   // the answer is compressed in a way that is not read here
+	unreadable bool   // it is coded, or not framed as the stream it should be: nothing in it can be counted
 	upstreamID string // the upstream's own request id
 	status     int    // of the upstream's answer; 0 until there is one
 	oversized  bool   // the upstream never has room for this call, as its 429 says
