@@ -23,11 +23,11 @@ const (
 )
 
 // untaken reports whether an upstream that answers with this status has done nothing for the call: it had no room, was not well,
-// or did not know our key. Other errors are the call's own, or come from somebody in between who does not know: those are not
+// did not know our key, or our account has no credit there. Other errors are the call's own, or come from somebody in between who does not know: those are not
 // tried again.
 func untaken(status int) bool {
 	switch status {
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable, statusOverloaded, http.StatusUnauthorized:
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable, statusOverloaded, http.StatusUnauthorized, http.StatusPaymentRequired:
 		return true
 	default:
 		return false
@@ -65,7 +65,7 @@ func (x *exchange) failed(resp *http.Response, err error) *failure {
 }
 
 // orBetter returns the failure that says more to the client: that there is no room, and soon will be; then that an upstream is not
-// well; that it is not there; and last that it does not know our key.
+// well; that it is not there; and last that it does not know our key, or that there is no credit.
 func (f *failure) orBetter(other *failure) *failure {
 	rank := func(f *failure) int {
 		switch f.status {
@@ -118,7 +118,8 @@ func (x *exchange) askAnother(r *http.Request) bool {
 	return true
 }
 
-// tell lets the pool know how the upstream answered. A call can be the cause of a 403 or a 500, and of a 429 that others would not get.
+// tell lets the pool know how the upstream answered. A call can be the cause of a 403 or a 500, of a 402 if it is too large for what credit is
+// left, and of a 429 that others would not get.
 func (x *exchange) tell(status int, h http.Header) {
 	u := x.route.upstream
 	switch status {
@@ -128,7 +129,7 @@ func (x *exchange) tell(status int, h http.Header) {
 		} else {
 			u.Full(x.route.upstreamName(x.model), retryAfter(h, time.Now()))
 		}
-	case http.StatusForbidden, http.StatusInternalServerError:
+	case http.StatusPaymentRequired, http.StatusForbidden, http.StatusInternalServerError:
 		u.Unclear()
 	case http.StatusUnauthorized, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, statusOverloaded:
 		x.rests(u.Failed(), status)
