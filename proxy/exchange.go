@@ -43,6 +43,7 @@ type exchange struct {
 
 	from     Connection // what it came in on; nil: it cannot tell when its client hangs up
 	attempts int        // how many upstreams were asked
+	short    *failure   // the refusal by an upstream's own limits that is over first; nil: there was none that will be
 	attempt
 }
 
