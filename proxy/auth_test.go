@@ -1,7 +1,9 @@
 package proxy_test
 
 import (
+	"bufio"
 	"crypto/sha256"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -82,6 +84,44 @@ func TestAnUnknownKeyIsToldBeforeItsBodyIsRead(t *testing.T) {
 	h.server.ServeHTTP(rec, r)
 	if rec.status != 401 {
 		t.Errorf("%d", rec.status)
+	}
+}
+
+// TestWhoIsRefusedIsToldBeforeTheBodyComes: net/http would hold the answer back until it has the body, for as long as its sender likes.
+func TestWhoIsRefusedIsToldBeforeTheBodyComes(t *testing.T) {
+	const known = "Authorization: Bearer " + secret + "\r\n"
+	for name, c := range map[string]struct {
+		head   string
+		status int
+	}{
+		"an unknown key":       {"POST /v1/chat/completions HTTP/1.1\r\nAuthorization: Bearer nobody\r\nContent-Length: 9\r\n", 401},
+		"no key, in chunks":    {"POST /v1/chat/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n", 401},
+		"a path that is none":  {"POST /v1/elsewhere HTTP/1.1\r\n" + known + "Content-Length: 9\r\n", 404},
+		"another method":       {"PUT /v1/chat/completions HTTP/1.1\r\n" + known + "Content-Length: 9\r\n", 405},
+		"a body that is coded": {"POST /v1/chat/completions HTTP/1.1\r\n" + known + "Content-Encoding: gzip\r\nContent-Length: 9\r\n", 415},
+		"one that is too long": {"POST /v1/chat/completions HTTP/1.1\r\n" + known + "Content-Length: 999999999\r\n", 413},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				v := newVirtual(t, alice(t, plenty), answerWith(200, plainAnswer(8, 3)))
+				conn, err := v.network.Dial(t.Context(), "tcp", "proxy:80")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
+				began := time.Now()
+				fmt.Fprintf(conn, "%sHost: x\r\n\r\n", c.head)
+				resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer resp.Body.Close()
+				if took := time.Since(began); resp.StatusCode != c.status || took != 0 {
+					t.Errorf("%d after %s, want %d at once", resp.StatusCode, took, c.status)
+				}
+				time.Sleep(time.Minute) // the server closes the connection some time after its answer
+			})
+		})
 	}
 }
 

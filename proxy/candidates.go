@@ -49,6 +49,7 @@ func (x *exchange) admitSomewhere(ctx context.Context, request *wire.Request) er
 			return nil
 		}
 		x.end(endedRefused) // it may hold something though it failed
+		x.noteShort(err)
 		_, notThere := errors.AsType[*elsewhereError](err)
 		_, unpriced := errors.AsType[*unpricedError](err)
 		if because == nil || x.refused == nil && !notThere && (!unpriced || told.refused == nil) || x.sooner(&told) {

@@ -13,7 +13,7 @@ func (x *exchange) unpack(resp *http.Response) {
 	switch coding := resp.Header.Get("Content-Encoding"); {
 	case coding == "" || strings.EqualFold(coding, "identity"):
 	case !isGzip(resp.Header):
-		x.unreadable = true // nothing in it can be counted
+		x.coded, x.unreadable = true, true
 	default:
 		unpacked(resp)
 	}

@@ -43,6 +43,7 @@ type exchange struct {
 
 	from     Connection // what it came in on; nil: it cannot tell when its client hangs up
 	attempts int        // how many upstreams were asked
+	short    *failure   // the refusal by an upstream's own limits that is over first; nil: there was none that will be
 	attempt
 }
 
@@ -77,7 +78,8 @@ type attempt struct {
 	cancel     context.CancelCauseFunc
 	begun      bool   // it was handed on
 	written    bool   // the upstream may have all of the request
-	unreadable bool   // the answer is compressed, or not framed as the stream it should be: nothing in it can be counted
+	coded      bool   // the answer is compressed in a way that is not read here
+	unreadable bool   // it is coded, or not framed as the stream it should be: nothing in it can be counted
 	upstreamID string // the upstream's own request id
 	status     int    // of the upstream's answer; 0 until there is one
 	oversized  bool   // the upstream never has room for this call, as its 429 says

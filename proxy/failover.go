@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/limiter"
 	"github.com/tokenfare/tokenfare/proxy/upstream"
 )
 
@@ -23,11 +24,11 @@ const (
 )
 
 // untaken reports whether an upstream that answers with this status has done nothing for the call: it had no room, was not well,
-// or did not know our key. Other errors are the call's own, or come from somebody in between who does not know: those are not
+// did not know our key, or our account has no credit there. Other errors are the call's own, or come from somebody in between who does not know: those are not
 // tried again.
 func untaken(status int) bool {
 	switch status {
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable, statusOverloaded, http.StatusUnauthorized:
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable, statusOverloaded, http.StatusUnauthorized, http.StatusPaymentRequired:
 		return true
 	default:
 		return false
@@ -39,13 +40,13 @@ func (x *exchange) untaken(failed error) bool {
 	return untaken(x.status) || failed != nil && x.status == 0 && !x.written
 }
 
-// failure is an attempt that came to nothing, and what its upstream said.
+// failure is an attempt that came to nothing, and what its upstream said, or that its upstream's own limits had no room.
 type failure struct {
 	attempt
 	id   ledger.ID
 	resp *http.Response
 	err  error
-	wait time.Duration // until there is room; of a 429; the longest there is: there never is any
+	wait time.Duration // until there is room; of a 429 and of a refusal; the longest there is: there never is any
 }
 
 // failed ends this attempt.
@@ -64,16 +65,23 @@ func (x *exchange) failed(resp *http.Response, err error) *failure {
 	return f
 }
 
+// noteShort keeps in mind that this attempt was refused by a limit of its upstream, where others may still be asked.
+func (x *exchange) noteShort(err error) {
+	if x.refusedByUpstream() && x.refused.room < limiter.Never {
+		x.short = x.short.orBetter(&failure{attempt: x.attempt, id: x.id, err: err, wait: x.refused.room})
+	}
+}
+
 // orBetter returns the failure that says more to the client: that there is no room, and soon will be; then that an upstream is not
-// well; that it is not there; and last that it does not know our key.
+// well; that it is not there; and last that it does not know our key, or that there is no credit.
 func (f *failure) orBetter(other *failure) *failure {
 	rank := func(f *failure) int {
-		switch f.status {
-		case http.StatusTooManyRequests:
+		switch {
+		case f.refused != nil, f.status == http.StatusTooManyRequests:
 			return 0
-		case http.StatusServiceUnavailable, statusOverloaded:
+		case f.status == http.StatusServiceUnavailable, f.status == statusOverloaded:
 			return 1
-		case 0:
+		case f.status == 0:
 			return 2
 		default:
 			return 3
@@ -82,6 +90,8 @@ func (f *failure) orBetter(other *failure) *failure {
 	switch {
 	case f == nil:
 		return other
+	case other == nil:
+		return f
 	case rank(other) < rank(f), rank(other) == rank(f) && other.wait < f.wait:
 		return other
 	default:
@@ -118,7 +128,8 @@ func (x *exchange) askAnother(r *http.Request) bool {
 	return true
 }
 
-// tell lets the pool know how the upstream answered. A call can be the cause of a 403 or a 500, and of a 429 that others would not get.
+// tell lets the pool know how the upstream answered. A call can be the cause of a 403 or a 500, of a 402 if it is too large for what credit is
+// left, and of a 429 that others would not get.
 func (x *exchange) tell(status int, h http.Header) {
 	u := x.route.upstream
 	switch status {
@@ -128,7 +139,7 @@ func (x *exchange) tell(status int, h http.Header) {
 		} else {
 			u.Full(x.route.upstreamName(x.model), retryAfter(h, time.Now()))
 		}
-	case http.StatusForbidden, http.StatusInternalServerError:
+	case http.StatusPaymentRequired, http.StatusForbidden, http.StatusInternalServerError:
 		u.Unclear()
 	case http.StatusUnauthorized, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, statusOverloaded:
 		x.rests(u.Failed(), status)

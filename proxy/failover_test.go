@@ -71,6 +71,7 @@ func TestAnotherUpstreamIsAskedWhereOneTookNothing(t *testing.T) {
 	for name, one := range map[string]http.HandlerFunc{
 		"it refuses connections": nil,
 		"401":                    answerWith(401, errorBody("bad key")),
+		"402":                    answerWith(402, errorBody("Insufficient credits. Add more at https://provider/credits")),
 		"429":                    answerWith(429, errorBody("slow down")),
 		"503":                    answerWith(503, errorBody("overloaded")),
 		"529":                    answerWith(529, errorBody("overloaded")),
@@ -155,6 +156,40 @@ func TestAProviderThatIsShort(t *testing.T) {
 	}
 	tw.want(1, 1)
 	if used := tw.used("1000 tokens in total"); used != 0 {
+		t.Errorf("%d tokens are charged", used)
+	}
+}
+
+// TestAnAccountThatHasNoCredit: where no other takes the call, the 402 passes on, says that it is not the fault of the caller's key, and is
+// counted for whoever pays the provider. It may be about this call alone, which is too large for the credit: the others stay where they are.
+func TestAnAccountThatHasNoCredit(t *testing.T) {
+	tw := newTwins(t, alice(t, "1000 tokens in total"), func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(read(t, r), "Hi") {
+			answerWith(402, errorBody("Insufficient credits in org-Ab3dEf6hIj9"))(w, r)
+			return
+		}
+		answerWith(200, plainAnswer(8, 3))(w, r)
+	}, nil)
+	for range 3 {
+		got := tw.chat(hi)
+		if message, _, _, code := got.errorOf(t); got.status != 502 || code != "upstream_unreachable" { // it is worth a retry
+			t.Errorf("where the other is not there: %d %q %q", got.status, code, message)
+		}
+	}
+	if got := tw.chat(strings.Replace(hi, "Hi", "Ho", 1)); got.status != 200 {
+		t.Errorf("a call that the credit is enough for: %d %s", got.status, got.body)
+	}
+	tw.want(4, 0)
+	if n := tw.metric("tokenfare_upstream_rejections_total", "upstream", "one"); n != 3 {
+		t.Errorf("%v are counted, want 3", n)
+	}
+	h := newHouse(t, alice(t, "1000 tokens in total"), answerWith(402, errorBody("Insufficient credits in org-Ab3dEf6hIj9")))
+	got := h.chat(hi)
+	message, _, _, code := got.errorOf(t)
+	if want := "The provider's account behind this proxy (upstream up) is short, not the budget of your key. The provider says: Insufficient credits in org-…"; got.status != 402 || message != want || code != "c" {
+		t.Errorf("%d %q, code %q", got.status, message, code)
+	}
+	if used := h.used("1000 tokens in total"); used != 0 {
 		t.Errorf("%d tokens are charged", used)
 	}
 }

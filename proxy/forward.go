@@ -36,7 +36,7 @@ func (s *Server) forward(x *exchange, w http.ResponseWriter, r *http.Request) er
 			if kept = kept.orBetter(x.failed(resp, err)); x.askAnother(r) {
 				continue
 			}
-			resp, err = x.tellOf(kept)
+			resp, err = x.tellOf(kept.orBetter(x.short))
 		}
 		if err != nil {
 			return err

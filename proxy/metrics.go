@@ -80,7 +80,7 @@ func newMetrics(s *Server, reg prometheus.Registerer) (*metrics, error) {
 		}, []string{"model"}),
 		endings:      counter("tokenfare_endings_total", "How calls ended and what their charge rests on.", "ending", "basis"),
 		earlyRetries: counter("tokenfare_early_retries_total", "Refused requests that came again before the time they were told.", "key"),
-		rejected:     counter("tokenfare_upstream_rejections_total", "Answers 401 or 403 of an upstream to this proxy's own key.", "upstream"),
+		rejected:     counter("tokenfare_upstream_rejections_total", "Answers 401, 402 or 403 of an upstream to this proxy's own key.", "upstream"),
 		failovers:    counter("tokenfare_failovers_total", "Calls that an upstream did not take and another was asked to.", "from", "to"),
 		rests:        counter("tokenfare_upstream_rests_total", "How often an upstream failed several calls in a row, so that others go first for a while.", "upstream"),
 		listFailures: counter("tokenfare_model_list_failures_total", "Model lists that an upstream did not send.", "upstream"),

@@ -1,6 +1,8 @@
 package proxy_test
 
 import (
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -83,5 +85,60 @@ func TestWhatHasNoPriceAtOneUpstreamIsAskedOfAnother(t *testing.T) {
 				t.Errorf("asked was %s, want %s", from, c.from)
 			}
 		})
+	}
+}
+
+// TestWhoeverHasRoomFirstIsTold: where one upstream did not take the call, and the limits of another have no room for it yet, the caller is to
+// come back when the first of them will take it, whichever that is.
+func TestWhoeverHasRoomFirstIsTold(t *testing.T) {
+	short := func(wait string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Retry-After", wait)
+			answerWith(429, errorBody("slow down"))(w, r)
+		}
+	}
+	for name, c := range map[string]struct {
+		one         http.HandlerFunc
+		wait, whose string
+	}{
+		"a provider that is short for longer": {short("90"), "56", "upstream two"},
+		"a provider that is short for less":   {short("20"), "20", "upstream one"},
+		"a key that is not known":             {answerWith(401, errorBody("bad key")), "56", "upstream two"},
+		"one that is not well":                {answerWith(503, errorBody("overloaded")), "56", "upstream two"},
+	} {
+		for _, last := range []int{1, 2} { // who is asked last
+			t.Run(fmt.Sprint(name, " ", last), func(t *testing.T) {
+				inBubble(t, func(t *testing.T) {
+					spec := alice(t, "1m tokens in total", "2 requests in total")
+					spec.Upstreams = []proxy.UpstreamSpec{{Name: "one", Key: "sk-key-one"}, {Name: "two", Key: "sk-key-two", Limits: limits(t, "60 tokens per minute")}}
+					spec.Models = []proxy.ModelSpec{
+						{Pattern: "gpt-4o-mini", Pool: []proxy.PoolSpec{{Upstream: "one", Priority: 3 - last}, {Upstream: "two", Priority: last}}},
+						{Pattern: "two", Upstream: "two", As: "gpt-4o-mini"},
+					}
+					v := newVirtual(t, spec, func(w http.ResponseWriter, r *http.Request) {
+						if r.Header.Get("Authorization") == "Bearer sk-key-one" {
+							c.one(w, r)
+							return
+						}
+						answerWith(200, plainAnswer(8, 50))(w, r)
+					})
+					if got := v.chat(strings.Replace(hi, "gpt-4o-mini", "two", 1)); got.status != 200 { // it has 2 left of 60 then
+						t.Fatalf("%d %s", got.status, got.body)
+					}
+					got := v.chat(hi)
+					message, _, _, _ := got.errorOf(t)
+					if got.status != 429 || got.header.Get("Retry-After") != c.wait || got.header.Get("x-should-retry") != "" || !strings.Contains(message, c.whose) {
+						t.Fatalf("%d, Retry-After %q: %s", got.status, got.header.Get("Retry-After"), message)
+					}
+					if c.whose == "upstream one" {
+						return
+					}
+					time.Sleep(56 * time.Second)
+					if got := v.chat(hi); got.status != 200 {
+						t.Errorf("it was told to come back now: %d %s", got.status, got.body)
+					}
+				})
+			})
+		}
 	}
 }

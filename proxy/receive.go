@@ -41,6 +41,9 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 		return badGateway(http.StatusBadGateway, codeOurKey, "The upstream did not accept this proxy's own key. This is not "+
 			"the fault of your key: the operator of this proxy must check the key of upstream "+x.route.upstream.Name+".")
 	case resp.StatusCode >= 400:
+		if resp.StatusCode == http.StatusPaymentRequired {
+			x.server.metrics.upstreamRejected(x.route.upstream.Name)
+		}
 		return x.passError(resp)
 	case resp.StatusCode >= 300:
 		return badGateway(http.StatusBadGateway, "upstream_redirected", "The upstream answered with a redirect, which is not followed. "+
@@ -164,11 +167,11 @@ func (x *exchange) passError(resp *http.Response) error {
 	return nil
 }
 
-// readError reads an upstream's error answer as it is to be passed on. One that says that there is no room is about the account that
-// all callers share, which the client must be told.
+// readError reads an upstream's error answer as it is to be passed on. One that says that there is no room, or no credit, is about the account
+// that all callers share, which the client must be told.
 func readError(resp *http.Response, u *upstream.Upstream) ([]byte, error) {
 	body, err := readShaped(resp, u)
-	if err == nil && resp.StatusCode == http.StatusTooManyRequests {
+	if err == nil && (resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusPaymentRequired) {
 		body = wire.Preface(body, "The provider's account behind this proxy (upstream "+u.Name+") is short, not the budget of your key. The provider says: ")
 	}
 	return body, err

@@ -67,7 +67,7 @@ var errTorn = errors.New("the upstream ended a stream in the middle")
 // torn reports whether an answer that has ended in order, as HTTP goes, is not whole all the same. Where the upstream closes the connection to
 // end it, it would reach the client as one that is.
 func (x *exchange) torn() bool {
-	return x.answer != nil && !x.unreadable && x.answer.Torn()
+	return x.answer != nil && !x.coded && x.answer.Torn()
 }
 
 // passage takes what was read of an answer to the client. Events that have come together leave together: net/http writes to the client

@@ -38,3 +38,34 @@ func TestAnErrorInAStreamTellsNothingOfTheAccount(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsNoEventOfAStreamTellsNothingOfTheAccount: some servers say what has failed in other words than events, or in an object of another
+// shape. A model says nothing outside of objects.
+func TestWhatIsNoEventOfAStreamTellsNothingOfTheAccount(t *testing.T) {
+	word := "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\" one\"}}]}\n\n"
+	for name, format := range map[string]string{
+		"an object called error": "data: {\"object\":\"error\",\"message\":\"%\",\"type\":\"x\",\"param\":null,\"code\":500}\n\n",
+		"a text":                 "data: It is too hot: %\n\n",
+		"a string":               "data: \"%\"\n\n",
+		"a list":                 "data: [{\"error\":{\"message\":\"%\"}}]\n\n",
+		"no event":               "{\"error\":{\"message\":\"%\"}}\n\n",
+		"a page":                 "<html>\n<p>%</p>\n</html>\n\n",
+		"a line":                 "Internal error: %",
+	} {
+		for _, body := range []string{`,"max_tokens":50,"stream_options":{"include_usage":true}`, `,"max_tokens":50`, ""} {
+			for _, size := range []int{1, 1000} {
+				t.Run(name+body, func(t *testing.T) {
+					text := word + strings.ReplaceAll(format, "%", toldOfAccount)
+					h := newHouse(t, ofAccount(t), func(w http.ResponseWriter, _ *http.Request) {
+						w.Header().Set("Content-Type", "text/event-stream")
+						flushed(w, text, size)
+					})
+					got := h.chat(`{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hi"}],"stream":true` + body + `}`)
+					if want := word + strings.ReplaceAll(format, "%", hiddenOfAccount); got.status != http.StatusOK || got.body != want {
+						t.Errorf("%d %q, want %q", got.status, got.body, want)
+					}
+				})
+			}
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -88,6 +89,9 @@ func TestLongPromptsWaitForEachOther(t *testing.T) {
 	admit := func(ctx context.Context, b []byte) error {
 		x := &exchange{server: s, policy: p, caller: &caller{name: "alice", bodies: new(share)}, endpoint: wire.Chat, choices: 1, rec: &record{}, began: time.Now()}
 		return s.admit(x, httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/chat/completions", bytes.NewReader(b)))
+	}
+	if most := max(1, runtime.GOMAXPROCS(0)/2); cap(s.seats) != most {
+		t.Errorf("there are %d places, want %d: half of the processors are everybody else's", cap(s.seats), most)
 	}
 	for range cap(s.seats) {
 		s.seats <- struct{}{}

@@ -108,6 +108,7 @@ func TestThreatAbsurdUsage(t *testing.T) {
 	}
 	cases := map[string]string{
 		"null": "null", "text": `"40"`, "a number": "40", "a list": "[40,60,100]", "nothing": "{}", "all zero": usage(0, 0, 0), "unknown": `{"tokens":5}`,
+		"no prompt": usage(0, 20, 20), "no output": usage(8, 0, 8), "a prompt beyond any": usage(1<<30, 60, 1<<30+60), "an output beyond any": usage(40, 1<<30, 1<<30+40),
 		"details":        `{"prompt_tokens":40,"completion_tokens":60,"total_tokens":100,"prompt_tokens_details":{"cached_tokens":-40}}`,
 		"more details":   `{"prompt_tokens":40,"completion_tokens":60,"total_tokens":100,"completion_tokens_details":{"reasoning_tokens":1e30}}`,
 		"larger details": `{"prompt_tokens":40,"completion_tokens":60,"total_tokens":100,"prompt_tokens_details":{"cached_tokens":999999999999}}`,

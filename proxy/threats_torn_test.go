@@ -103,24 +103,26 @@ func TestThreatAPlainAnswerThatEndsTooSoon(t *testing.T) {
 		"nothing":            {"", true, 58},
 		"more than there is": {whole + "x", false, 58},
 	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHouse(t, alice(t, plenty), func(w http.ResponseWriter, _ *http.Request) {
-				conn, to, err := http.NewResponseController(w).Hijack()
-				if err != nil {
-					t.Error(err)
-					return
+		for _, member := range []string{"", `,"stream":true`} { // some servers know nothing of streams
+			t.Run(name+member, func(t *testing.T) {
+				h := newHouse(t, alice(t, plenty), func(w http.ResponseWriter, _ *http.Request) {
+					conn, to, err := http.NewResponseController(w).Hijack()
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					_, _ = io.WriteString(to, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"+c.answer)
+					_ = to.Flush()
+					_ = conn.Close()
+				})
+				got := h.chat(`{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hi"}],"max_tokens":50` + member + `}`)
+				if got.status != http.StatusOK || got.body != c.answer || (got.err != nil) != c.torn {
+					t.Errorf("%d %q, %v; torn: %v", got.status, got.body, got.err, c.torn)
 				}
-				_, _ = io.WriteString(to, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"+c.answer)
-				_ = to.Flush()
-				_ = conn.Close()
+				if used := h.settled(plenty); used != c.used {
+					t.Errorf("charged %d, not %d", used, c.used)
+				}
 			})
-			got := h.chat(`{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hi"}],"max_tokens":50}`)
-			if got.status != http.StatusOK || got.body != c.answer || (got.err != nil) != c.torn {
-				t.Errorf("%d %q, %v; torn: %v", got.status, got.body, got.err, c.torn)
-			}
-			if used := h.settled(plenty); used != c.used {
-				t.Errorf("charged %d, not %d", used, c.used)
-			}
-		})
+		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// CarriesError reports whether a server-sent event, given with its line ends, says that something has failed: by its name or its
-// type, or by an error that is not null, be it its own or that of the response in it.
+// CarriesError reports whether a server-sent event, given with its line ends, says that something has failed: by its name, its type or
+// what its object is called, or by an error that is not null, be it its own or that of the response in it.
 func CarriesError(event []byte) bool {
 	if namedError(event) {
 		return true
@@ -17,6 +17,7 @@ func CarriesError(event []byte) bool {
 	var data struct {
 		failing
 		Type     json.RawMessage `json:"type"`
+		Object   json.RawMessage `json:"object"`
 		Response json.RawMessage `json:"response"`
 	}
 	if json.Unmarshal(eventData(event), &data) != nil {
@@ -24,7 +25,14 @@ func CarriesError(event []byte) bool {
 	}
 	var response failing
 	_ = json.Unmarshal(data.Response, &response) // a text has no error
-	return data.is() || response.is() || string(data.Type) == `"error"`
+	return data.is() || response.is() || string(data.Type) == `"error"` || string(data.Object) == `"error"`
+}
+
+// saysNothing reports whether the data of an event is no object, in which a model says all it has to say. It may be the text of an error, or
+// of a page, that somebody has put in the place of a stream.
+func saysNothing(event []byte) bool {
+	data := bytes.TrimLeft(eventData(event), " \t\r\n")
+	return len(data) == 0 || data[0] != '{'
 }
 
 // namedError reports whether an event is called an error.
@@ -64,7 +72,7 @@ func objectBeginsError(d *jsontext.Decoder, outer bool) bool {
 			if d.PeekKind() != 'n' {
 				return true
 			}
-		case outer && strings.EqualFold(text, "type"):
+		case outer && (strings.EqualFold(text, "type") || strings.EqualFold(text, "object")):
 			if value, err := d.ReadValue(); err != nil || string(value) == `"error"` {
 				return err == nil
 			}

@@ -12,6 +12,8 @@ func TestCarriesError(t *testing.T) {
 		"data: {\"error\":\n" + "data: \"m\"}\r\n\r\n":                                          true,
 		"event: error\ndata: {\"message\":\"m\"}\n\n":                                           true,
 		"data: {\"type\":\"error\",\"message\":\"m\"}\n\n":                                      true,
+		"data: {\"object\":\"error\",\"message\":\"m\",\"code\":500}\n\n":                       true,
+		"data: {\"object\":\"chat.completion.chunk\",\"choices\":[]}\n\n":                       false,
 		"data: {\"type\":\"response.failed\",\"response\":{\"error\":{\"message\":\"m\"}}}\n\n": true,
 		"data: {\"type\":\"response.completed\",\"response\":{\"error\":null}}\n\n":             false,
 		"data: {\"choices\":[{\"delta\":{\"content\":\"error\"}}],\"error\":null}\n\n":          false,

@@ -101,15 +101,15 @@ func (a *Answer) sift() {
 	}
 }
 
-// takeOut takes out of the event from ready to at what the caller must not see, if it carries an error, and reports whether there was
-// something.
+// takeOut takes out of the event from ready to at what the caller must not see, if it carries an error or is nothing that a model says, and
+// reports whether there was something.
 func (a *Answer) takeOut() bool {
 	event := a.buf[a.ready:a.at]
 	if a.redact == nil || a.torn || len(event) == 0 {
 		return false
 	}
 	clean := a.redact(event)
-	if len(clean) == len(event) && (len(clean) == 0 || &clean[0] == &event[0]) || !CarriesError(event) {
+	if len(clean) == len(event) && (len(clean) == 0 || &clean[0] == &event[0]) || !CarriesError(event) && !saysNothing(event) {
 		return false
 	}
 	a.buf = slices.Replace(a.buf, a.ready, a.at, clean...)

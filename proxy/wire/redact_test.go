@@ -23,12 +23,12 @@ func hide(text []byte) []byte {
 
 var anyLine = regexp.MustCompile("[^\r\n]*(\r\n|\r|\n|$)")
 
-// plainlyHidden is a stream as it is to be passed on: line by line, what carries an error without what is hidden, and all else as it is.
+// plainlyHidden is a stream as it is to be passed on: line by line, what carries an error or is no object without what is hidden, and all else as it is.
 func plainlyHidden(stream string) string {
 	var out, event strings.Builder
 	end := func() {
 		text := event.String()
-		if CarriesError([]byte(text)) {
+		if CarriesError([]byte(text)) || saysNothing([]byte(text)) {
 			text = strings.ReplaceAll(text, hidden, "[key]")
 		}
 		out.WriteString(text)
