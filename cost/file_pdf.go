@@ -12,8 +12,8 @@ import (
 //
 // Nothing is found by the file's tables, which readers repair where they are wrong: everything counts that is anywhere in the
 // file. Pictures and fonts are not looked into, unless they may be read as something else.
-func pdfTokens(file []byte) int64 {
-	d := pdf{inflater: newInflater(len(file)), file: file, forms: map[int64]bool{}}
+func pdfTokens(file []byte, f *inflater) int64 {
+	d := pdf{inflater: f, file: file, forms: map[int64]bool{}}
 	d.find()
 	d.read(file, &d.outside)
 	for i := range d.streams {

@@ -18,6 +18,7 @@ type pdfObjects struct {
 	contents           map[int64]int64     // how often it is the content of a page
 	named              map[string][]int64  // forms by their names
 	known              map[pdfForName]bool // what is in named
+	done               int                 // names in all streams' forms
 	said               int64               // bytes of the longest text that stands for what is shown
 }
 
@@ -125,9 +126,11 @@ func (d *pdf) lengthSaid(b []byte) int64 {
 	if len(b) == 0 || b[0] != '(' && b[0] != '<' {
 		return unreadable // it stands elsewhere
 	}
-	end := bytes.IndexByte(b, '>')
+	end := 0
 	if b[0] == '(' {
 		end = stringEnd(b)
+	} else {
+		end = bytes.IndexByte(b, '>')
 	}
 	if end < 0 {
 		end = len(b)
@@ -190,7 +193,22 @@ func (d *pdf) number(r *pdfReader, b []byte) int {
 		}
 	}
 	r.pending = ""
+	d.unreadable = d.unreadable || max(len(d.shows), len(d.kid), len(d.known)) > mostPDFEntries
 	return digits + end
+}
+
+// mostPDFEntries is of how many objects and names it is noted where they are used: a file with more has more pages than a model
+// can read.
+const mostPDFEntries = 1 << 18
+
+// do notes that a form is shown.
+func (d *pdf) do(text *pdfText, name string) {
+	times := text.forms[name]
+	if times == 0 {
+		d.done++
+		d.unreadable = d.unreadable || d.done > mostPDFEntries
+	}
+	put(&text.forms, name, times+1)
 }
 
 // put sets an entry of a map that need not be there.
@@ -256,7 +274,7 @@ func (d *pdf) word(r *pdfReader, word []byte, text *pdfText) {
 		d.bracket(r, false)
 	case "Do":
 		if d.named != nil || len(d.forms) > 0 {
-			put(&text.forms, r.last, text.forms[r.last]+1)
+			d.do(text, r.last)
 		}
 	case "BDC":
 		if r.pending != "" && r.before != "" { // both a tag and what it means are names

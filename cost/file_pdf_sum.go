@@ -52,9 +52,20 @@ type pdfSum struct {
 	open     map[string]bool  // names that are being summed
 }
 
+// step takes the time that one form takes: a file may give each of many forms many names.
+func (p *pdfSum) step() {
+	const bytesAStep = 16
+	if p.left -= bytesAStep; p.left < 0 {
+		p.unreadable = true
+	}
+}
+
 func (p *pdfSum) stream(s *pdfStream) int64 {
 	n := s.shown
 	for name, times := range s.forms {
+		if p.step(); p.unreadable {
+			return 0
+		}
 		n = saturatingAdd(n, saturatingMul(times, p.name(name)))
 	}
 	return n
@@ -75,6 +86,9 @@ func (p *pdfSum) name(name string) (most int64) {
 	}
 	p.open[name] = true
 	for _, number := range p.named[name] {
+		if p.step(); p.unreadable {
+			break
+		}
 		n := int64(0)
 		for _, s := range p.byNumber[number] {
 			n = saturatingAdd(n, p.stream(s))
