@@ -6,26 +6,32 @@ func (d *pdf) tokens() int64 {
 	sum := pdfSum{pdf: d, byNumber: map[int64][]*pdfStream{}, sums: map[string]int64{}, open: map[string]bool{}}
 	for i := range d.streams {
 		s := &d.streams[i]
-		numbers[s.number] = true
-		if s.kind == pdfUnshown && d.shows[s.number] > 0 {
+		if s.kind == pdfUnshown && d.times(s) > 0 {
 			return unreadable
 		}
-		if s.kind != pdfUnshown {
-			sum.byNumber[s.number] = append(sum.byNumber[s.number], s)
+		for _, number := range s.numbers {
+			numbers[number] = true
+			if s.kind != pdfUnshown {
+				sum.byNumber[number] = append(sum.byNumber[number], s)
+			}
 		}
 	}
 	for number, times := range d.contents {
-		if times > 1 && !numbers[number] { // a list that several pages have
+		names, row := d.rows[number]
+		if times > 1 && (row || !numbers[number]) || names { // a list that several pages have, or of other things as well
 			return unreadable
 		}
 	}
-	text, marked := int64(0), d.outside.marked
+	text, marked, again := int64(0), int64(0), d.again()
 	for i := range d.streams {
 		s := &d.streams[i]
 		if s.kind == pdfUnshown {
 			continue
 		}
-		times := max(1, d.shows[s.number])
+		times := max(1, d.times(s))
+		if d.isLook(s) {
+			times = saturatingMul(times, again)
+		}
 		text = saturatingAdd(text, saturatingMul(times, sum.stream(s)))
 		marked = saturatingAdd(marked, saturatingMul(times, s.marked))
 	}
@@ -39,6 +45,40 @@ func (d *pdf) tokens() int64 {
 		pages = max(pages, d.kids)
 	}
 	return min(unreadable, saturatingAdd(n, saturatingMul(pages, DefaultImageTokens)))
+}
+
+// times is how often a stream is the content of a page, or in an array.
+func (d *pdf) times(s *pdfStream) (most int64) {
+	for _, number := range s.numbers {
+		most = max(most, d.shows[number])
+	}
+	return most
+}
+
+// isLook reports whether a stream is what an annotation looks like.
+func (d *pdf) isLook(s *pdfStream) bool {
+	for _, number := range s.numbers {
+		if d.looks[number] {
+			return true
+		}
+	}
+	return false
+}
+
+// again is how often an annotation may be on pages: in a list more than once, or in a list that is.
+func (d *pdf) again() int64 {
+	lists, most := int64(1), int64(1)
+	for number, times := range d.annotated {
+		if _, row := d.rows[number]; row {
+			lists = max(lists, times)
+		} else {
+			most = max(most, times)
+		}
+	}
+	for number := range d.hasLook {
+		most = max(most, d.inRows[number])
+	}
+	return saturatingMul(lists, most)
 }
 
 // mostForms is how many forms are looked into that show each other, one in the other: documents have a handful.
