@@ -1,10 +1,15 @@
 package cost_test
 
 import (
+	"archive/zip"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf16"
+
+	"github.com/tokenfare/tokenfare/cost"
 )
 
 // predicted is what a stream holds whose bytes are each the difference from the one before (TIFF's predictor).
@@ -87,6 +92,71 @@ func TestFilesWithOddThingsAsTheyAre(t *testing.T) {
 	} {
 		if n := fileTokens(t, c.file); n > c.most {
 			t.Errorf("%s: %d tokens in %d bytes, want at most %d", name, n, len(c.file), c.most)
+		}
+	}
+}
+
+// in16 is a text in two bytes for each character.
+func in16(s string) string {
+	b := []byte{0xff, 0xfe}
+	for _, u := range utf16.Encode([]rune(s)) {
+		b = binary.LittleEndian.AppendUint16(b, u)
+	}
+	return string(b)
+}
+
+// TestTablesThatHideWhatTheyShow: readers of spreadsheets show a long text in each of five hundred cells.
+func TestTablesThatHideWhatTheyShow(t *testing.T) {
+	text := strings.Repeat("word ", 200)
+	const cell, item = `<c r="A1" t="s"><v>1</v></c>`, "<si><t>x</t></si>"
+	list := "<sst>" + item + "<si><t>" + text + "</t></si></sst>"
+	for name, c := range map[string][2]string{
+		"space in what ends a cell":  {`<c t="s"><v>1</v ></c>`, list},
+		"space in what ends a text":  {cell, strings.ReplaceAll(list, "</si>", "</si\n>")},
+		"a text that is empty":       {cell, strings.Replace(list, item, "<si/>", 1)},
+		"an empty one with a space":  {cell, strings.Replace(list, item, `<si a="b" />`, 1)},
+		"a comment in a cell":        {`<c t="s"><!--<c r="A"><v>--><v>1</v></c>`, list},
+		"a comment in a value":       {`<c t="s"><v>1<!----></v></c>`, list},
+		"an instruction in a value":  {`<c t="s"><v>1<?x?></v></c>`, list},
+		"a comment in a text":        {cell, strings.Replace(list, "x", "<!--</si>-->", 1)},
+		"a text in 16 bits":          {cell, in16(list)},
+		"cells in 16 bits":           {in16("<c/>" + strings.Repeat(cell, 500)), list},
+		"a formula that is a cell":   {`<c t="s"><!--<c ><f>--><f></f><v>1</v></c>`, list},
+		"a type in other quotes":     {`<c r="A1" t='s'><v>1</v></c>`, list},
+		"an entity of 16 bits":       {cell, in16(`<!DOCTYPE a [<!ENTITY e "x">]>` + list)},
+		"a table of another program": {`<table:table-row table:number-rows-repeated="5"><table:table-cell table:number-columns-repeated = '100'>` + text + `</table:table-cell></table:table-row>`, ""},
+	} {
+		if n := fileTokens(t, zipOf(t, zip.Deflate, "a.xml", "<a>"+strings.Repeat(c[0], 500)+"</a>", "b.xml", c[1])); n < 500_000 {
+			t.Errorf("%s: %d tokens", name, n)
+		}
+	}
+}
+
+// TestSlidesAndChaptersAgain: what is shown again and again is unreadable, however the places are written where it is.
+func TestSlidesAndChaptersAgain(t *testing.T) {
+	archive := zipOf(t, zip.Deflate, "a.xml", "<a/>", "b.xml", "<b/>")
+	for name, file := range map[string]string{
+		"relations with other names": zipOf(t, zip.Deflate, "p.xml", `<p:sldIdLst><p:sldId id="1" r:id="a"/><p:sldId id="2" r:id="a"/></p:sldIdLst>`),
+		"slides by other ways":       zipOf(t, zip.Deflate, "p.rels", `<Relationship Id="a" Target="slides/slide1.xml"/><Relationship Id="b" Target="./slides/slide1.xml"/>`),
+		"slides from the top":        zipOf(t, zip.Deflate, "p.rels", `<Relationship Id="a" Target="slides/slide1.xml"/><Relationship Id="b" Target="/ppt/slides/slide1.xml"/>`),
+		"chapters by other ways":     zipOf(t, zip.Deflate, "a.opf", `<manifest><item href="a.xhtml"/><item href="%61.xhtml"/></manifest>`),
+		"chapters from further up":   zipOf(t, zip.Deflate, "a.opf", `<manifest><item href="a.xhtml"/><item href="../b/a.xhtml"/></manifest>`),
+		"one file with two names":    archive + archive[strings.Index(archive, "PK\x01\x02"):],
+		"binary tables":              zipOf(t, zip.Deflate, "t.xml", `<Types><Default ContentType="application/vnd.ms-excel.sheet.binary.macroEnabled.main"/></Types>`),
+	} {
+		if n := fileTokens(t, file); n < unread {
+			t.Errorf("%s: %d tokens", name, n)
+		}
+	}
+	for name, file := range map[string]string{
+		"slides":   zipOf(t, zip.Deflate, "p.xml", `<p:sldIdLst><p:sldId id="256" r:id="rId2"/></p:sldIdLst><p14:sldIdLst><p14:sldId id="256"/></p14:sldIdLst>`),
+		"chapters": zipOf(t, zip.Deflate, "a.opf", `<manifest><item href="a/1.xhtml"/><item href="b/1.xhtml"/></manifest>`),
+		"cells":    zipOf(t, zip.Deflate, "a.xml", strings.Repeat(`<c r="A1" t="str"><f>B1</f><v>yes</v></c><c t="n"><v>1.5</v></c>`, 50), "b.xml", "<si>"+strings.Repeat("word ", 500)+"</si>"),
+		"a table":  zipOf(t, zip.Deflate, "a.xml", `<table:table-row table:number-rows-repeated="1000000"><table:table-cell table:number-columns-repeated="16384"/></table:table-row>`),
+		"words":    zipOf(t, zip.Deflate, "a.xml", "<w:t>an oft-repeated 500 words</w:t>"+strings.Repeat("word ", 500)),
+	} {
+		if n := cost.RawFileTokens([]byte(file)); n > 5000 {
+			t.Errorf("%s: %d tokens", name, n)
 		}
 	}
 }

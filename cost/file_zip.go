@@ -133,12 +133,16 @@ func (z *zipped) part(content []byte) {
 		z.tokens += int64(len(content)) * most
 		return
 	}
-	text, once := xmlText(content), shownOnce(content)
-	if !once {
+	text := xmlText(content)
+	if wide := fromUTF16(content); wide != nil {
+		content = wide
+		text = max(text, int64(len(content)))
+	}
+	if !shownOnce(content) || bytes.Contains(content, []byte(".sheet.binary")) {
 		z.tokens = unreadable
 		return
 	}
-	z.tokens = saturatingAdd(z.tokens, text)
+	z.tokens = saturatingAdd(z.tokens, saturatingAdd(text, repeatedText(content, 0)))
 	z.cells.read(content)
 }
 
