@@ -179,7 +179,7 @@ func repeatedText(b []byte, depth int) (more int64) {
 			return more
 		}
 		begins := max(0, bytes.LastIndexByte(b[:i], '<'))
-		if tag := b[begins:i]; bytes.IndexByte(tag, '>') >= 0 && bytes.IndexAny(tag, "\"'") < 0 { // it is in no tag
+		if tag := b[begins:i]; bytes.IndexByte(tag, '>') >= 0 && !bytes.ContainsAny(tag, "\"'") { // it is in no tag
 			b = b[i+len(word):]
 			continue
 		}
