@@ -48,6 +48,7 @@ type pdfStream struct {
 	kind     pdfKind
 	filters  pdfFilter
 	pattern  bool // it may fill areas
+	table    bool // of places of objects
 	pdfText
 }
 
@@ -79,6 +80,9 @@ func (d *pdf) find() {
 			}
 		}
 		d.head(head, &s)
+		for _, number := range s.numbers {
+			put(&d.isStream, number, true)
+		}
 		if s.kind == pdfForm {
 			for _, number := range s.numbers {
 				d.forms[number] = true

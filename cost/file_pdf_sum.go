@@ -6,7 +6,7 @@ func (d *pdf) tokens() int64 {
 	sum := pdfSum{pdf: d, byNumber: map[int64][]*pdfStream{}, sums: map[string]int64{}, open: map[string]bool{}}
 	for i := range d.streams {
 		s := &d.streams[i]
-		if s.kind == pdfUnshown && d.times(s) > 0 {
+		if s.kind == pdfUnshown && d.seen(s) {
 			return unreadable
 		}
 		for _, number := range s.numbers {
@@ -50,7 +50,34 @@ func (d *pdf) tokens() int64 {
 // times is how often a stream is the content of a page, or in an array.
 func (d *pdf) times(s *pdfStream) (most int64) {
 	for _, number := range s.numbers {
-		most = max(most, d.shows[number])
+		most = max(most, d.shows[number], d.glued(s, number))
+	}
+	return most
+}
+
+// seen reports whether what is nothing but a picture, a font or a table may be the content of a page after all.
+func (d *pdf) seen(s *pdfStream) bool {
+	for _, number := range s.numbers {
+		if d.shows[number] > 0 || !s.table && d.glued(s, number) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// glued is times for what other numbers a stream may have: a reader that is told to begin within its number, 94, takes it for 4.
+// None refers to it by the number that it seems to have, then.
+func (d *pdf) glued(s *pdfStream, number int64) (most int64) {
+	const ten = 10
+	if d.referred[number] {
+		return 0
+	}
+	for unit := int64(ten); unit <= number; unit *= ten {
+		other := number % unit
+		if most = max(most, d.contents[other]); s.first == 0 && s.kind != pdfUnshown { // it has no objects
+			most = max(most, d.shows[other])
+		}
+		d.unreadable = d.unreadable || s.kind == pdfForm && d.forms[other]
 	}
 	return most
 }

@@ -48,6 +48,8 @@ func TestFilesThatHideWhatTheyShow(t *testing.T) {
 		"a string that seems to begin an object":  {contents(again, packed("/X(9 0 obj)", text)), 100 * words},
 		"a long dictionary":                       {contents(again, packed("/X["+strings.Repeat("0 ", 40_000)+"]", text)), unread},
 		"numbers with signs":                      {contents("["+times("+4 -0 R ")+"]", packed("", text)), 100 * words},
+		"a number within a number":                {contents(again, stream("", "")) + "\n94 0 obj " + packed("", text) + " endobj", 100 * words},
+		"a form within a number":                  {page(packed("", times("/Fm Do\n")), packed("/Subtype/Form", ""), names) + "\n95 0 obj " + form + " endobj", unread},
 		"names among contents":                    {contents("["+times("/X 4 0 R ")+"]", packed("", text)), 100 * words},
 		"a comment before contents":               {contents("%/X\n"+again, packed("", text)), unread},
 		"an array that was a stream":              {pdfOf("<</Contents 3 0 R>>", "<</Contents 3 0 R>>", stream("", ""), packed("", text)) + "3 0 obj [4 0 R] endobj", unread},
