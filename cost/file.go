@@ -18,7 +18,16 @@ const unreadable = 1 << 24
 // that their size says little: of PDF files and of ZIP archives, of which office documents are made, what is shown as text
 // is counted byte by byte, in time and memory that are bounded by the size of the file, and each page of a PDF file as a
 // picture as well. Nobody has published how files are counted.
-func FileTokens(data []byte) int64 {
+func FileTokens(data []byte) int64 { return new(Documents).Tokens(data) }
+
+// Documents are the documents of one request, which are opened in bounds that they share. The zero value has seen none; one
+// goroutine uses it.
+type Documents struct {
+	taken int // what may have come out of them
+}
+
+// Tokens is [FileTokens] for the next of them.
+func (d *Documents) Tokens(data []byte) int64 {
 	p, ok := dataURL(data)
 	size := p.size()
 	if !ok {
@@ -35,7 +44,7 @@ func FileTokens(data []byte) int64 {
 	if !exact { // decoders differ in what they make of it
 		return max(size, unreadable)
 	}
-	return max(size, documentTokens(content))
+	return max(size, d.tokens(content))
 }
 
 // Files are the tokens of a request's files that m can read: no more than it can hold, where that is known, for a provider
@@ -49,7 +58,7 @@ func (r *Request) Files(m Model) int64 {
 
 // RawFileTokens is what [FileTokens] says of a file, given what is in it.
 func RawFileTokens(content []byte) int64 {
-	return max(documentTokens(content), sizeTokens(content))
+	return max(new(Documents).tokens(content), sizeTokens(content))
 }
 
 // sizeTokens is the least that a file is taken to be.
@@ -60,13 +69,17 @@ func sizeTokens(content []byte) int64 {
 	return int64(len(content))
 }
 
-// documentTokens is what a document is taken to be by what is in it. A file that is two kinds of document counts as both.
-func documentTokens(content []byte) (tokens int64) {
+// tokens is what a document is taken to be by what is in it. A file that is two kinds of document counts as both.
+func (d *Documents) tokens(content []byte) (tokens int64) {
 	if isPDF(content) {
-		tokens = pdfTokens(content)
+		f := d.inflater(len(content))
+		tokens = pdfTokens(content, f)
+		d.taken += f.taken()
 	}
 	if isZIP(content) {
-		tokens = saturatingAdd(tokens, zipTokens(content))
+		f := d.inflater(len(content))
+		tokens = saturatingAdd(tokens, zipTokens(content, f))
+		d.taken += f.taken()
 	}
 	return min(tokens, max(unreadable, int64(len(content))))
 }

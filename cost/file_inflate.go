@@ -14,6 +14,7 @@ var errTooMuch = errors.New("more than is looked at")
 // seem small stays far below.
 type inflater struct {
 	left   int // bytes that may still come out, and go in
+	all    int // what left was
 	flate  io.ReadCloser
 	source bytes.Reader
 	out    []byte // kept for the next
@@ -24,13 +25,18 @@ type inflater struct {
 const (
 	mostInflation = 32
 	mostBesides   = 16 << 10
-	mostInflated  = 64 << 20 // of any document: a large one is not to take the memory and the time of all others
+	mostInflated  = 64 << 20 // of all documents of a request: a large one is not to take the memory and the time of all others
 	mostPart      = 8 << 20  // of one part, which is held: as text it is more than models hold
 )
 
-func newInflater(size int) *inflater {
-	return &inflater{left: min(mostBesides+mostInflation*size, mostInflated)}
+// inflater is one for a document of that size.
+func (d *Documents) inflater(size int) *inflater {
+	left := max(0, min(mostBesides+mostInflation*size, mostInflated-d.taken))
+	return &inflater{left: left, all: left}
 }
+
+// taken is what it has taken of its bound.
+func (f *inflater) taken() int { return min(f.all, f.all-f.left) }
 
 // inflate is what a part that begins here holds, up to where it ends or is broken, as readers show it that go on in spite of that;
 // whole says that it is not. It is valid until the next call.

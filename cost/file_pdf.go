@@ -12,8 +12,8 @@ import (
 //
 // Nothing is found by the file's tables, which readers repair where they are wrong: everything counts that is anywhere in the
 // file. Pictures and fonts are not looked into, unless they may be read as something else.
-func pdfTokens(file []byte) int64 {
-	d := pdf{inflater: newInflater(len(file)), file: file, forms: map[int64]bool{}}
+func pdfTokens(file []byte, f *inflater) int64 {
+	d := pdf{inflater: f, file: file, forms: map[int64]bool{}}
 	d.find()
 	d.read(file, &d.outside)
 	for i := range d.streams {
@@ -41,10 +41,14 @@ type pdf struct {
 
 // pdfStream is one stream: text, a picture, a font or other objects.
 type pdfStream struct {
-	number  int64 // of its object
-	at      int   // where its data begins
-	kind    pdfKind
-	filters pdfFilter
+	numbers  []int64 // of its object, or those that may be
+	at       int     // where its data begins
+	length   int64   // that it is said to have
+	lengthIn []int64 // objects that say so; 0: it is not known where
+	kind     pdfKind
+	filters  pdfFilter
+	pattern  bool // it may fill areas
+	table    bool // of places of objects
 	pdfText
 }
 
@@ -75,9 +79,14 @@ func (d *pdf) find() {
 				break
 			}
 		}
-		s.number, s.kind, s.filters = d.head(head)
+		d.head(head, &s)
+		for _, number := range s.numbers {
+			put(&d.isStream, number, true)
+		}
 		if s.kind == pdfForm {
-			d.forms[s.number] = true
+			for _, number := range s.numbers {
+				d.forms[number] = true
+			}
 		}
 		d.streams = append(d.streams, s)
 	}
@@ -88,6 +97,7 @@ func (d *pdf) unpack(s *pdfStream) {
 	if s.kind == pdfUnshown {
 		return
 	}
+	defer func() { d.unreadable = d.unreadable || s.pattern && s.hasText() }()
 	data := d.file[s.at:]
 	switch {
 	case s.filters&filterUnknown != 0:
@@ -125,44 +135,52 @@ func (d *pdf) unpack(s *pdfStream) {
 	}
 }
 
-// plain counts what is packed in no way, up to where it ends. No byte is counted twice.
+// plain counts what is packed in no way, up to where it ends, and no less than it is said to have.
 func (d *pdf) plain(s *pdfStream) {
-	from := max(s.at, d.lexed)
-	if from >= len(d.file) {
+	data := d.file[min(s.at, len(d.file)):]
+	for _, number := range s.lengthIn {
+		length, ok := d.ints[number]
+		d.unreadable = d.unreadable || !ok
+		s.length = max(s.length, length)
+	}
+	end := max(firstOf(data, "endstream"), int(min(s.length, int64(len(data)))))
+	if d.left -= min(end, max(0, d.lexed-s.at)); d.left < 0 { // what counted before
+		d.unreadable = true
 		return
 	}
-	end := len(d.file)
-	if i := bytes.Index(d.file[from:], []byte("endstream")); i >= 0 {
-		end = from + i
-	}
-	d.lexed = max(d.lexed, end)
-	s.shown = saturatingAdd(s.shown, pdfStrings(d.file[from:end]))
+	d.lexed = max(d.lexed, s.at+end)
+	d.content(data[:end], &s.pdfText)
 }
+
+const pdfSpace = " \t\r\n\x00\f"
 
 // ascii takes away what makes bytes letters.
 func (d *pdf) ascii(data []byte, filters pdfFilter) []byte {
-	if i := bytes.Index(data, []byte("endstream")); i >= 0 {
-		data = data[:i]
+	ends := "~" // or it goes on to the end of the stream
+	if filters&filterHex != 0 {
+		ends = ">"
 	}
+	data = bytes.TrimPrefix(bytes.TrimLeft(data, pdfSpace), []byte("<~"))
+	data = data[:min(firstOf(data, ends), max(firstOf(data, "\nendstream"), firstOf(data, "\rendstream")))]
 	if d.left -= len(data); d.left < 0 {
 		d.unreadable = true
 		return nil
 	}
 	if filters&filterHex != 0 {
-		digits := []byte(strings.Map(func(r rune) rune {
-			if strings.ContainsRune("0123456789abcdefABCDEF", r) {
-				return r
+		digits := make([]byte, 0, len(data)+1)
+		for _, c := range data {
+			switch {
+			case hexDigit[c] < 16:
+				digits = append(digits, c)
+			case strings.IndexByte(pdfSpace, c) < 0: // some readers take it for a digit
+				d.unreadable = true
+				return nil
 			}
-			return -1
-		}, string(data)))
+		}
 		digits = append(digits, '0')
 		out := make([]byte, len(digits)/2)
 		n, _ := hex.Decode(out, digits[:len(digits)/2*2])
 		return out[:n]
-	}
-	data = bytes.TrimPrefix(bytes.TrimLeft(data, " \t\r\n\x00"), []byte("<~"))
-	if i := bytes.IndexByte(data, '~'); i >= 0 {
-		data = data[:i]
 	}
 	out := make([]byte, 4*len(data)+4) // z is four zeros
 	n, _, err := ascii85.Decode(out, data, true)

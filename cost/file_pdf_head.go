@@ -24,19 +24,36 @@ const (
 )
 
 // head reads what stands before the word that begins a stream: the number of its object, and its dictionary. What is not plainly a
-// dictionary and nothing else makes the stream one that may be anything.
-func (d *pdf) head(before []byte) (number int64, kind pdfKind, filters pdfFilter) {
-	const mostHead = 64 << 10
-	before = before[max(0, len(before)-mostHead):]
-	i := bytes.LastIndex(before, []byte("obj"))
-	dict := before
-	if i >= 0 {
-		dict = before[i+len("obj"):]
-		number = pdfNumber(before[:i])
+// dictionary and nothing else makes the stream one that may be anything, and of any object that begins before it.
+func (d *pdf) head(before []byte, s *pdfStream) {
+	const mostHead, mostNumbers = 64 << 10, 16
+	window := before[max(0, len(before)-mostHead):]
+	dict, sure := window, false
+	for end := len(window); !sure; {
+		i := bytes.LastIndex(window[:end], []byte("obj"))
+		if i < 0 {
+			break
+		}
+		end = i
+		number := pdfNumber(window[:i])
+		if number == 0 {
+			continue
+		}
+		dict = window[i+len("obj"):]
+		sure = oneDictionary(dict)
+		s.numbers = append(s.numbers, number)
+		if len(s.numbers) == mostNumbers {
+			break
+		}
 	}
 	if d.left -= len(dict); d.left < 0 {
 		d.unreadable = true
-		return 0, pdfOther, 0
+		return
+	}
+	var kind pdfKind
+	var filters pdfFilter
+	if !sure && len(s.numbers) < mostNumbers && len(before) > mostHead && bytes.HasSuffix(bytes.TrimRight(dict, pdfSpace), []byte(">>")) {
+		filters |= filterUnknown // it begins further up
 	}
 	clear := oneDictionary(dict)
 	const (
@@ -45,8 +62,9 @@ func (d *pdf) head(before []byte) (number int64, kind pdfKind, filters pdfFilter
 		size
 		font
 		other
+		table
 	)
-	seen := 0
+	seen, predicted := 0, false
 	for rest := dict; ; {
 		k := bytes.IndexByte(rest, '/')
 		if k < 0 {
@@ -63,18 +81,46 @@ func (d *pdf) head(before []byte) (number int64, kind pdfKind, filters pdfFilter
 			seen |= size
 		case "Length1", "Type1C", "CIDFontType0C", "OpenType":
 			seen |= font
-		case "ObjStm", "N", "First", "XRef", "Contents", "Resources", "BBox":
+		case "XRef":
+			seen |= table
+			s.table = true
+		case "First":
+			seen |= other
+			s.first, _ = pdfInt(bytes.TrimLeft(rest, pdfSpace))
+		case "ObjStm", "N", "Contents", "Resources", "BBox":
 			seen |= other
 		case "FlateDecode", "Fl":
 			filters |= filterFlate
-		case "ASCII85Decode", "A85":
-			filters |= filterASCII
-		case "ASCIIHexDecode", "AHx":
-			filters |= filterASCII | filterHex
+		case "ASCII85Decode", "A85", "ASCIIHexDecode", "AHx":
+			if filters&(filterFlate|filterASCII) != 0 {
+				filters |= filterUnknown // letters within letters, or within what is packed
+			}
+			if filters |= filterASCII; name == "ASCIIHexDecode" || name == "AHx" {
+				filters |= filterHex
+			}
 		case "DCTDecode", "DCT", "JPXDecode", "CCITTFaxDecode", "CCF", "JBIG2Decode":
 			filters |= filterOther
 		case "LZWDecode", "LZW", "RunLengthDecode", "RL", "Crypt":
 			filters |= filterUnknown
+		case "Subtype":
+			if v := bytes.TrimLeft(rest, pdfSpace); len(v) == 0 || v[0] != '/' {
+				seen |= form // it stands elsewhere
+			}
+		case "PatternType":
+			s.pattern = true
+		case "Length":
+			v := bytes.TrimLeft(rest, pdfSpace)
+			length, digits := pdfInt(v)
+			switch {
+			case digits == 0:
+				s.lengthIn = append(s.lengthIn, 0)
+			case d.refers(v[digits:]) > 0:
+				s.lengthIn = append(s.lengthIn, length)
+			default:
+				s.length = max(s.length, length)
+			}
+		case "Predictor", "DecodeParms", "DP":
+			predicted = predicted || !plainParms(name, rest)
 		case "Filter":
 			if v := bytes.TrimLeft(rest, " \t\r\n\x00\f["); len(v) == 0 || v[0] != '/' && v[0] != ']' && v[0] != 'n' {
 				filters |= filterUnknown // it stands elsewhere, or behind a comment
@@ -87,10 +133,27 @@ func (d *pdf) head(before []byte) (number int64, kind pdfKind, filters pdfFilter
 	switch {
 	case seen&form != 0:
 		kind = pdfForm
-	case (seen == image|size || seen == font) && number > 0 && clear:
+	case (seen == image|size || seen == font || seen == table|size) && clear && len(s.numbers) == 1:
 		kind = pdfUnshown
 	}
-	return number, kind, filters
+	if predicted {
+		filters |= filterUnknown // what comes out of it is not what is read
+	}
+	s.kind, s.filters = kind, filters
+}
+
+// plainParms reports whether what stands behind the name of a parameter says that what is packed is not predicted.
+func plainParms(name string, b []byte) bool {
+	if b = bytes.TrimLeft(b, pdfSpace); bytes.HasPrefix(b, []byte("[")) && name != "Predictor" {
+		list := b[:firstOf(b, "]")]
+		return !bytes.Contains(list, []byte("R"))
+	}
+	if name == "Predictor" {
+		rest, one := bytes.CutPrefix(b, []byte("1"))
+		rest = bytes.TrimLeft(rest, pdfSpace)
+		return one && len(rest) > 0 && (rest[0] == '/' || rest[0] == '>')
+	}
+	return bytes.HasPrefix(b, []byte("<<")) || bytes.HasPrefix(b, []byte("null"))
 }
 
 // oneDictionary reports whether these bytes are one dictionary without strings and comments, in which another object might be
@@ -115,55 +178,6 @@ func oneDictionary(b []byte) bool {
 		}
 	}
 	return false
-}
-
-// pdfNumber is the number of the object whose beginning ends here, "7 0 ", or 0 where that is not plain.
-func pdfNumber(b []byte) int64 {
-	const space, digits, mostNumbers = " \t\r\n\x00\f", "0123456789", 24
-	b = b[max(0, len(b)-mostNumbers):]
-	b = bytes.TrimRight(b, space)
-	b = bytes.TrimRight(bytes.TrimRight(b, digits), space)
-	before := bytes.TrimRight(b, digits)
-	if bytes.ContainsAny(before[max(0, len(before)-2):], "%(") {
-		return 0
-	}
-	n, _ := pdfInt(b[len(before):])
-	return n
-}
-
-// pdfInt is the number at the beginning, and how many bytes it has; none is larger than that of an object.
-func pdfInt(b []byte) (number int64, n int) {
-	const most = 10
-	for n < len(b) && n < most && b[n] >= '0' && b[n] <= '9' {
-		number = number*10 + int64(b[n]-'0')
-		n++
-	}
-	return number, n
-}
-
-// pdfName is the name that stands here, behind its slash, and how many bytes it has (section 7.3.5). Two hexadecimal digits behind #
-// are a byte.
-func pdfName(b []byte) (name string, n int) {
-	const most = 127
-	for n < len(b) && n < most && !pdfEnds[b[n]] {
-		n++
-	}
-	if bytes.IndexByte(b[:n], '#') < 0 {
-		return string(b[:n]), n
-	}
-	plain := make([]byte, 0, n)
-	for i := 0; i < n; i++ {
-		c := b[i]
-		if c == '#' && i+2 < n {
-			high, low := hexDigit[b[i+1]], hexDigit[b[i+2]]
-			if high < 16 && low < 16 {
-				c = high<<4 | low
-				i += 2
-			}
-		}
-		plain = append(plain, c)
-	}
-	return string(plain), n
 }
 
 // pdfEnds are the bytes that end a name or a word.

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf16"
 )
 
@@ -53,8 +54,8 @@ func pdfWidest(b []byte) (most int64) {
 				break
 			}
 			rest = rest[i+len(table.begins):]
-			end := bytes.Index(rest, []byte(table.ends))
-			if end < 0 {
+			end := firstOf(rest, table.ends)
+			if bytes.IndexByte(rest[:end], '%') >= 0 { // its end may be in a comment
 				end = len(rest)
 			}
 			most = max(most, tableWidest(rest[:end], table.every))
@@ -69,7 +70,7 @@ func tableWidest(b []byte, every int) (most int64) {
 	if bytes.IndexByte(b, '(') >= 0 {
 		return int64(len(b))
 	}
-	if bytes.IndexByte(b, '%') >= 0 {
+	if !tidyTable(b) {
 		every = 1
 	}
 	list, nth := false, 0
@@ -94,6 +95,49 @@ func tableWidest(b []byte, every int) (most int64) {
 		}
 	}
 	return most
+}
+
+// tidyTable reports whether a table has nothing but strings in hexadecimal and lists of them: readers skip what else there is, and
+// go on with what is a code there.
+func tidyTable(b []byte) bool {
+	for _, c := range b {
+		if hexDigit[c] == 16 && bytes.IndexByte([]byte(pdfSpace+"<>[]"), c) < 0 {
+			return false
+		}
+	}
+	inside := false
+	for _, c := range b {
+		switch {
+		case c == '<' || c == '>':
+			inside = c == '<'
+		case hexDigit[c] < 16 && !inside:
+			return false
+		}
+	}
+	return true
+}
+
+// glyphWidest is the most tokens that the glyph of a name may stand for: it may be made of several, as f_i, or of characters given
+// by number, as uni00660069. One for names of letters, and those that are cast as one.
+func glyphWidest(name string) (n int64) {
+	name, _, _ = strings.Cut(name, ".")
+	switch name {
+	case "f_f", "f_i", "f_l", "f_f_i", "f_f_l", "f_t", "f_j", "t_t", "T_h", "c_t", "s_t":
+		return 1
+	}
+	for part := range strings.SplitSeq(name, "_") {
+		digits, uni := strings.CutPrefix(part, "uni")
+		if !uni {
+			digits, uni = strings.CutPrefix(part, "u")
+			uni = uni && len(digits) > 3
+		}
+		if uni && strings.Trim(digits, "0123456789abcdefABCDEF") == "" {
+			n += max(1, charactersWidest([]byte(digits)))
+			continue
+		}
+		n++
+	}
+	return n
 }
 
 // charactersWidest is how many tokens the characters may be that are given in hexadecimal UTF-16.

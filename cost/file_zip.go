@@ -8,10 +8,13 @@ import (
 // zipEntry begins a file in a ZIP archive.
 const zipEntry = "PK\x03\x04"
 
+// zipListed begins an entry of its list.
+const zipListed = "PK\x01\x02"
+
 // zipTokens is what the files in a ZIP archive may be as text. They are found by their heads, wherever these stand, not by
 // the archive's list, which may leave some out that a reader finds, and inflated whatever is said of how they are packed.
-func zipTokens(archive []byte) int64 {
-	z := zipped{inflater: newInflater(len(archive))}
+func zipTokens(archive []byte, f *inflater) int64 {
+	z := zipped{inflater: f}
 	for at := 0; ; {
 		i := bytes.Index(archive[at:], []byte(zipEntry))
 		if i < 0 {
@@ -29,18 +32,26 @@ func zipTokens(archive []byte) int64 {
 	return z.sum()
 }
 
-// zipKnown reports whether the archive's list has nothing in it that is packed in a way that is not looked into, or encrypted.
+// zipKnown reports whether the archive's list has nothing in it that is packed in a way that is not looked into, or encrypted, or
+// there under two names: some readers do not mind what name it has itself.
 func zipKnown(archive []byte) bool {
-	const listed, head = "PK\x01\x02", 46
-	for at := 0; ; at += len(listed) {
-		i := bytes.Index(archive[at:], []byte(listed))
+	const head = 46
+	begins := map[uint32]bool{}
+	for at := 0; ; at += len(zipListed) {
+		i := bytes.Index(archive[at:], []byte(zipListed))
 		if i < 0 {
 			return true
 		}
 		at += i
-		if b := archive[at:]; len(b) >= head && !zipReadable(b[8:]) {
+		b := archive[at:]
+		if len(b) < head {
+			continue
+		}
+		offset := binary.LittleEndian.Uint32(b[42:])
+		if begins[offset] || !zipReadable(b[8:]) {
 			return false
 		}
+		begins[offset] = true
 	}
 }
 
@@ -87,20 +98,29 @@ func (z *zipped) entry(b []byte) bool {
 	return z.tokens < unreadable
 }
 
-// store counts a file that is not packed. It ends where it is said to end, or where another begins.
+// store counts a file that is not packed. It ends where it is said to end, or where another begins behind that.
 func (z *zipped) store(content []byte, size int) bool {
-	for _, next := range []string{zipEntry, "PK\x01\x02"} {
-		if i := bytes.Index(content, []byte(next)); i >= 0 && i > size {
-			size = i
-			break
-		}
-	}
 	size = max(0, min(size, len(content)))
+	size += nextInZIP(content[size:])
 	if z.left -= size; z.left < 0 {
 		return false
 	}
 	z.part(content[:size])
 	return z.tokens < unreadable
+}
+
+// nextInZIP is where the next file or entry of the list begins, or the end.
+func nextInZIP(b []byte) int {
+	for at := 0; ; at += len("PK") {
+		i := bytes.Index(b[at:], []byte("PK"))
+		if i < 0 {
+			return len(b)
+		}
+		at += i
+		if next := b[at:]; bytes.HasPrefix(next, []byte(zipEntry)) || bytes.HasPrefix(next, []byte(zipListed)) {
+			return at
+		}
+	}
 }
 
 // part counts what one file holds.
@@ -113,12 +133,16 @@ func (z *zipped) part(content []byte) {
 		z.tokens += int64(len(content)) * most
 		return
 	}
-	text, once := xmlText(content), shownOnce(content)
-	if !once {
+	text := xmlText(content)
+	if wide := fromUTF16(content); wide != nil {
+		content = wide
+		text = max(text, int64(len(content)))
+	}
+	if !shownOnce(content) || bytes.Contains(content, []byte(".sheet.binary")) {
 		z.tokens = unreadable
 		return
 	}
-	z.tokens = saturatingAdd(z.tokens, text)
+	z.tokens = saturatingAdd(z.tokens, saturatingAdd(text, repeatedText(content, 0)))
 	z.cells.read(content)
 }
 

@@ -25,6 +25,7 @@ type owners struct {
 	known   map[string]ledger.Owned // guarded by mu
 	order   []string                // guarded by mu; those in known, a ring once it is full
 	next    int                     // guarded by mu; of the ring
+	made    time.Time               // guarded by mu; when the last were added
 	growing map[string]*additions   // guarded by mu; conversations, by their ids, that somebody may put something into
 }
 
@@ -74,8 +75,19 @@ func (o *owners) find(ctx context.Context, key string, ids []string) (map[string
 
 // add records objects that were made. Whoever had an object made first owns it.
 func (o *owners) add(list []*ledger.Owned) ledger.Ticket {
-	now := time.Now() // one for all: see itemsOf
+	o.remember(list)
+	return o.writer.Own(list)
+}
+
+// remember says when objects were made, and keeps what is not known yet.
+func (o *owners) remember(list []*ledger.Owned) {
 	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := time.Now() // one for all, and for no others: see itemsOf
+	if least := o.made.Add(time.Microsecond); now.Before(least) {
+		now = least
+	}
+	o.made = now
 	for _, row := range list {
 		row.Made = now
 		if _, there := o.known[row.ID]; there {
@@ -93,8 +105,6 @@ func (o *owners) add(list []*ledger.Owned) ledger.Ticket {
 		o.order[o.next] = row.ID
 		o.next = (o.next + 1) % mostKnown
 	}
-	o.mu.Unlock()
-	return o.writer.Own(list)
 }
 
 // grow records that objects have more tokens.

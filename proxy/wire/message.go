@@ -158,7 +158,7 @@ func (r *reader) endPart(p *contentPart, image, audio, file bool) error {
 	if p.audio != (span{}) {
 		facts.Audio = append(facts.Audio, cost.AudioOf(r.content(p.audio)))
 	}
-	facts.FileTokens += cost.FileTokens(r.content(p.inlay))
+	facts.FileTokens += r.documents.Tokens(r.content(p.inlay))
 	r.countUnless(image, p.url)
 	r.countUnless(audio, p.audio)
 	r.countUnless(file, p.inlay)

@@ -30,6 +30,8 @@ type reader struct {
 	scratch []byte  // reused for decoding strings
 	req     *Request
 
+	documents cost.Documents // of this request
+
 	instructed bool  // there is more to speech than its text
 	prompted   int64 // how many prompts there are, where each is answered by itself
 	wanted     int64 // n; 0: it is not given
