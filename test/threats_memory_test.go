@@ -24,7 +24,7 @@ func TestThreatMemoryLimit(t *testing.T) {
 	up := fakeopenai.New(t)
 	config := harness.Config{
 		Upstream: up.URL, Limits: []string{"1000000000 tokens in total"}, BobLimits: []string{"1000000000 tokens in total"},
-		Models: "  \"gpt-*\": { upstream: fake, context_tokens: 10000000 }\n", More: fmt.Sprintf("max_body: %d\nmax_buffered: %d\ntimeouts: { request_body: 5m }\n", each, bodies*each),
+		Models: "  \"gpt-*\": { upstream: fake, context_tokens: 10000000 }\n", More: fmt.Sprintf("max_body: %d\nmax_buffered: %d\ntimeouts: { request_body: 40s }\n", each, bodies*each),
 	}
 	p := harness.StartPlain(t, config.YAML(), fmt.Sprintf("GOMEMLIMIT=%dMiB", limit>>20))
 	head, tail := `{"model":"gpt-4o-mini","max_tokens":5,"messages":[{"role":"user","content":"`, `"}]}`
@@ -44,7 +44,7 @@ func TestThreatMemoryLimit(t *testing.T) {
 	})
 	var late sync.WaitGroup
 	for _, key := range keys {
-		late.Go(func() { // each waits ten seconds
+		late.Go(func() { // each waits half of that time
 			if told := p.Chat(t, key, ask(`"max_tokens": 5`)).WantError(t, http.StatusServiceUnavailable); told.CodeText() != "server_busy" {
 				t.Errorf("who comes when there is no room is told %q", told.CodeText())
 			}
