@@ -46,7 +46,7 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 		}
 		return x.passError(resp)
 	case resp.StatusCode >= 300:
-		return badGateway(http.StatusBadGateway, "upstream_redirected", "The upstream answered with a redirect, which is not followed. "+
+		return badGateway(http.StatusBadGateway, codeRedirected, "The upstream answered with a redirect, which is not followed. "+
 			"The operator of this proxy must check the url of upstream "+x.route.upstream.Name+".")
 	}
 	how := framing(x.endpoint, resp.Header)

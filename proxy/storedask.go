@@ -45,7 +45,7 @@ func (c *stored) ask(method, path string, query url.Values, body *heldBody) (*ht
 		resp.Header.Del("Content-Length")
 	case resp.StatusCode >= 300 || resp.StatusCode < 200:
 		resp.Body.Close()
-		return nil, badGateway(http.StatusBadGateway, "upstream_redirected", "The upstream answered with a redirect, which is not followed. "+
+		return nil, badGateway(http.StatusBadGateway, codeRedirected, "The upstream answered with a redirect, which is not followed. "+
 			"The operator of this proxy must check the url of upstream "+c.upstream.Name+".")
 	}
 	return resp, nil
