@@ -54,6 +54,7 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 	x.unreadable = x.stream && !sse // text that is not framed as it should be cannot be told from its frame
 	how.Withhold = sse && x.withhold
 	x.unpack(resp)
+	how.Object = !isCoded(resp.Header) && makesObjects(x.endpoint)
 	how.Count = x.count
 	if sse && x.drawing != nil && !x.unreadable {
 		how.Most = x.facts.Ratio.Of

@@ -158,7 +158,7 @@ func (c *stored) relay(resp *http.Response, made *wire.Made, then func() ledger.
 
 // screen takes out of an answer what must not be shown, if it carries an error. A short one is read whole.
 func (c *stored) screen(resp *http.Response) error {
-	answer := wire.NewAnswer(resp.Body, wire.AnswerOptions{})
+	answer := wire.NewAnswer(resp.Body, wire.AnswerOptions{Object: !isCoded(resp.Header)})
 	if resp.ContentLength < 0 || resp.ContentLength > readAhead {
 		resp.Header.Del("Content-Length") // it counts what may be taken out
 		resp.Body = screen(answer, c.upstream.Upstream)
