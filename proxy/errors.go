@@ -13,8 +13,11 @@ import (
 // statusClientGone is what is logged when nobody is there to read an answer; nginx's number for it.
 const statusClientGone = 499
 
-// codeOurKey says that an upstream refused this proxy's own key: no retry helps until the operator has changed it.
-const codeOurKey = "upstream_unauthorized"
+// What no retry helps against, until the operator has changed something.
+const (
+	codeOurKey     = "upstream_unauthorized" // an upstream refused this proxy's own key
+	codeRedirected = "upstream_redirected"   // the url of an upstream leads elsewhere
+)
 
 // handler is a handler that may end with an error instead of an answer.
 type handler func(w http.ResponseWriter, r *http.Request) error
@@ -52,7 +55,7 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	rec.code = known.Code
 	h := w.Header()
-	if known.Code == codeOurKey {
+	if known.Code == codeOurKey || known.Code == codeRedirected {
 		h.Set(headShouldRetry, "false")
 	}
 	if r.ProtoMajor == 1 && r.ContentLength != 0 && (rec.exchange == nil || rec.exchange.body == nil) {

@@ -46,15 +46,18 @@ type failure struct {
 	id   ledger.ID
 	resp *http.Response
 	err  error
-	wait time.Duration // until there is room; of a 429 and of a refusal; the longest there is: there never is any
+	wait time.Duration // until there is room, or unknownWait; of a 429 and of a refusal; the longest there is: there never is any
 }
+
+// unknownWait stands for one that an upstream does not tell: whoever tells one that a client may wait for says more.
+const unknownWait = longestRetry
 
 // failed ends this attempt.
 func (x *exchange) failed(resp *http.Response, err error) *failure {
 	f := &failure{id: x.id, resp: resp, err: err}
 	if err == nil {
 		x.end(endedAnswer)
-		f.wait = cmp.Or(retryAfter(resp.Header, time.Now()), time.Second)
+		f.wait = cmp.Or(retryAfter(resp.Header, time.Now()), unknownWait)
 		if x.oversized {
 			f.wait = math.MaxInt64
 		}

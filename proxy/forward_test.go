@@ -133,7 +133,7 @@ func TestErrorsOfTheUpstream(t *testing.T) {
 		{"its key escaped, in another shape", 400, `{"detail":"sk\u002dupstream-secret cannot do this"}`, 400, "upstream_failed", "[key] cannot do this", false},
 		{"our key refused", 401, `{"error":{"message":"Incorrect API key provided: sk-upstream-secret"}}`, 502, "upstream_unauthorized", "not the fault of your key", true},
 		{"our key forbidden", 403, `{}`, 502, "upstream_unauthorized", "not the fault of your key", true},
-		{"a redirect", 302, ``, 502, "upstream_redirected", "not followed", false},
+		{"a redirect", 302, ``, 502, "upstream_redirected", "not followed", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := newHouse(t, alice(t, "1000 tokens in total"), func(w http.ResponseWriter, r *http.Request) {

@@ -103,6 +103,7 @@ func TestWhoeverHasRoomFirstIsTold(t *testing.T) {
 	}{
 		"a provider that is short for longer": {short("90"), "56", "upstream two"},
 		"a provider that is short for less":   {short("20"), "20", "upstream one"},
+		"a provider that does not say":        {answerWith(429, errorBody("slow down")), "56", "upstream two"},
 		"a key that is not known":             {answerWith(401, errorBody("bad key")), "56", "upstream two"},
 		"one that is not well":                {answerWith(503, errorBody("overloaded")), "56", "upstream two"},
 	} {
@@ -140,5 +141,44 @@ func TestWhoeverHasRoomFirstIsTold(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestAProviderThatNamesATimeIsTold rather than one that names none, whoever was asked first; but not a time that no client waits for.
+func TestAProviderThatNamesATimeIsTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		waits [2]string
+		want  string
+	}{
+		"the first":    {[2]string{"7", ""}, "7"},
+		"the second":   {[2]string{"", "7"}, "7"},
+		"both":         {[2]string{"9", "7"}, "7"},
+		"none":         {[2]string{"", ""}, ""},
+		"in an hour":   {[2]string{"3600", ""}, ""},
+		"both, late":   {[2]string{"3600", "90"}, "90"},
+		"one is over":  {[2]string{"0", "7"}, "7"},
+		"one is never": {[2]string{"never", ""}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := alice(t, "1m tokens in total")
+			spec.Upstreams = []proxy.UpstreamSpec{{Name: "one", Key: "sk-key-0"}, {Name: "two", Key: "sk-key-1"}}
+			spec.Models = []proxy.ModelSpec{{Pattern: "gpt-4o-mini", Pool: []proxy.PoolSpec{{Upstream: "one", Priority: 1}, {Upstream: "two", Priority: 2}}}}
+			h := newHouse(t, spec, func(w http.ResponseWriter, r *http.Request) {
+				switch wait := c.waits[r.Header.Get("Authorization")[len("Bearer sk-key-")]-'0']; wait {
+				case "":
+					answerWith(429, errorBody("slow down"))(w, r)
+				case "never":
+					answerWith(429, errorBody("Limit 10, Requested 16"))(w, r)
+				default:
+					w.Header().Set("Retry-After", wait)
+					answerWith(429, errorBody("slow down"))(w, r)
+				}
+			})
+			got := h.chat(hi)
+			message, _, _, _ := got.errorOf(t)
+			if got.status != 429 || got.header.Get("Retry-After") != c.want || !strings.HasSuffix(message, "slow down") {
+				t.Errorf("%d, Retry-After %q, want %q: %s", got.status, got.header.Get("Retry-After"), c.want, message)
+			}
+		})
 	}
 }

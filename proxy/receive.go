@@ -46,7 +46,7 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 		}
 		return x.passError(resp)
 	case resp.StatusCode >= 300:
-		return badGateway(http.StatusBadGateway, "upstream_redirected", "The upstream answered with a redirect, which is not followed. "+
+		return badGateway(http.StatusBadGateway, codeRedirected, "The upstream answered with a redirect, which is not followed. "+
 			"The operator of this proxy must check the url of upstream "+x.route.upstream.Name+".")
 	}
 	how := framing(x.endpoint, resp.Header)
@@ -54,6 +54,7 @@ func (x *exchange) receive(ctx context.Context, resp *http.Response) error {
 	x.unreadable = x.stream && !sse // text that is not framed as it should be cannot be told from its frame
 	how.Withhold = sse && x.withhold
 	x.unpack(resp)
+	how.Object = !isCoded(resp.Header) && makesObjects(x.endpoint)
 	how.Count = x.count
 	if sse && x.drawing != nil && !x.unreadable {
 		how.Most = x.facts.Ratio.Of

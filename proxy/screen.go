@@ -11,6 +11,9 @@ import (
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
 
+// blanks are what JSON calls so.
+const blanks = " \t\r\n"
+
 // Bounds of what waits of a plain answer. Errors are small, and what is longer passes as it comes, for as long as it carries none.
 const (
 	mostHeld   = 64 << 10 // until it is known whether it carries an error
@@ -18,8 +21,8 @@ const (
 )
 
 // screened is a plain answer of any length on its way to a caller. If it carries an error, what must not be shown is taken out of it;
-// what a model says passes byte for byte. Blanks before it, by which some providers keep a connection alive, pass at once. It is for one
-// goroutine.
+// what a model says passes byte for byte. What is no object though it should be one is passed on as [events]. Blanks before it, by which
+// some providers keep a connection alive, pass at once. It is for one goroutine.
 type screened struct {
 	plainAnswer
 	upstream *upstream.Upstream
@@ -28,6 +31,8 @@ type screened struct {
 	held []byte // what waits
 	out  []byte // what is to pass first
 	err  error  // after that
+
+	events io.Reader // all that is to come, of an answer that is strange; nil: it is not, as far as it is known
 }
 
 // plainAnswer is a [wire.Answer] that is no stream, or one that does more when it is complete.
@@ -36,6 +41,8 @@ type plainAnswer interface {
 	Failed() bool
 	MayFail() bool
 	Complete() bool
+	Begun() bool
+	Strange() bool
 }
 
 // screen returns a plain answer of an upstream as it is to be passed on. It may be of another length.
@@ -47,15 +54,25 @@ func (s *screened) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
+	if s.events != nil {
+		return s.events.Read(p)
+	}
 	for len(s.out) == 0 && s.err == nil {
 		n, err := s.plainAnswer.Read(p)
 		over := err != nil || s.Complete()
 		text := p[:n]
-		if s.size == 0 && !over {
-			text = bytes.TrimLeft(text, " \t\r\n")
+		if s.size == 0 && (!over || s.Strange()) {
+			text = bytes.TrimLeft(text, blanks)
 		}
 		s.size += len(text)
-		if len(s.held) == 0 && !s.Failed() && (over || s.size > mostHeld || !s.MayFail()) {
+		if s.Strange() {
+			s.events = events(&rest{s.plainAnswer, append(s.held, text...), err}, s.upstream)
+			if s.held = nil; len(text) < n {
+				return n - len(text), nil
+			}
+			return s.events.Read(p)
+		}
+		if len(s.held) == 0 && s.Begun() && !s.Failed() && (over || s.size > mostHeld || !s.MayFail()) {
 			return n, err
 		}
 		s.held = append(s.held, text...)
@@ -79,7 +96,7 @@ func (s *screened) release(over bool, err error) {
 	switch {
 	case s.Failed():
 		most = mostFailed
-	case !s.MayFail():
+	case s.Begun() && !s.MayFail():
 		most = 0
 	}
 	if !over && len(s.held) <= most {
@@ -99,10 +116,22 @@ func (s *screened) release(over bool, err error) {
 func readScreened(resp *http.Response, a *wire.Answer, u *upstream.Upstream) ([]byte, error) {
 	whole, err := readWhole(a, resp.ContentLength)
 	a.Close()
-	if err == nil && a.Failed() {
-		whole = u.Redact(whole)
+	if err == nil && (a.Strange() || a.Failed()) {
+		if whole, err = redacted(whole, a, u); err != nil {
+			return nil, err
+		}
 		resp.ContentLength = int64(len(whole))
 		resp.Header.Set("Content-Length", strconv.Itoa(len(whole)))
 	}
 	return whole, err
+}
+
+// redacted takes out of a whole answer that is strange, or has failed, what must not be shown.
+func redacted(whole []byte, a *wire.Answer, u *upstream.Upstream) ([]byte, error) {
+	if !a.Strange() {
+		return u.Redact(whole), nil
+	}
+	text := bytes.TrimLeft(whole, blanks)
+	clean, err := io.ReadAll(events(&rest{a, text, io.EOF}, u))
+	return append(whole[:len(whole)-len(text):len(whole)-len(text)], clean...), err
 }

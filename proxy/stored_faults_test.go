@@ -112,6 +112,10 @@ func TestStoredPathsPassOnFaults(t *testing.T) {
 			if got.status != c.status || !strings.Contains(got.body, c.has) || strings.Contains(got.body, "sk-upstream") {
 				t.Errorf("%d %s, %v; want %d with %q", got.status, got.body, got.err, c.status, c.has)
 			}
+			operators := c.has == "upstream_unauthorized" || c.has == "upstream_redirected"
+			if told := got.header.Get("x-should-retry") == "false"; told != operators {
+				t.Errorf("x-should-retry: false is there: %v, want %v", told, operators)
+			}
 		})
 	}
 }

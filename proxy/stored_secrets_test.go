@@ -17,6 +17,7 @@ import (
 func TestAStoredErrorTellsNothingOfTheAccount(t *testing.T) {
 	failed := `{"id":"resp_1","object":"response","status":"failed","error":{"code":"rate_limit_exceeded","message":"` + toldOfAccount + `"},"output":[]}`
 	done := `{"id":"resp_1","object":"response","status":"completed","error":null,"output":[{"type":"mcp_call","error":"` + toldOfAccount + `"}]}`
+	page := "<html>" + toldOfAccount + "</html>"
 	long := strings.Repeat("instructions ", 30_000) // beyond what is read ahead
 	v, answerWith := ownerOfAll(t)
 	for _, c := range []struct {
@@ -36,6 +37,10 @@ func TestAStoredErrorTellsNothingOfTheAccount(t *testing.T) {
 		{"POST", "/v1/conversations", failed, false},
 		{"GET", "/v1/files/file_1", failed, false},
 		{"GET", "/v1/files/file_1/content", failed, true},
+		{"GET", "/v1/responses/resp_1", page, false},
+		{"GET", "/v1/responses/resp_1", page + long, false},
+		{"GET", "/v1/conversations/conv_1/items", `{"detail":"` + toldOfAccount + `"}`, false},
+		{"GET", "/v1/files/file_1/content", page, true},
 	} {
 		for way, write := range framings {
 			t.Run(c.method+" "+c.path+" "+way+" "+strconv.Itoa(len(c.answer)), func(t *testing.T) {

@@ -45,7 +45,7 @@ func (c *stored) ask(method, path string, query url.Values, body *heldBody) (*ht
 		resp.Header.Del("Content-Length")
 	case resp.StatusCode >= 300 || resp.StatusCode < 200:
 		resp.Body.Close()
-		return nil, badGateway(http.StatusBadGateway, "upstream_redirected", "The upstream answered with a redirect, which is not followed. "+
+		return nil, badGateway(http.StatusBadGateway, codeRedirected, "The upstream answered with a redirect, which is not followed. "+
 			"The operator of this proxy must check the url of upstream "+c.upstream.Name+".")
 	}
 	return resp, nil
@@ -158,7 +158,7 @@ func (c *stored) relay(resp *http.Response, made *wire.Made, then func() ledger.
 
 // screen takes out of an answer what must not be shown, if it carries an error. A short one is read whole.
 func (c *stored) screen(resp *http.Response) error {
-	answer := wire.NewAnswer(resp.Body, wire.AnswerOptions{})
+	answer := wire.NewAnswer(resp.Body, wire.AnswerOptions{Object: !isCoded(resp.Header)})
 	if resp.ContentLength < 0 || resp.ContentLength > readAhead {
 		resp.Header.Del("Content-Length") // it counts what may be taken out
 		resp.Body = screen(answer, c.upstream.Upstream)

@@ -16,6 +16,9 @@ type AnswerOptions struct {
 	Stream bool
 	// Text says that the body is nothing but what the model said, Bytes that it is nothing that can be read.
 	Text, Bytes bool
+	// Object says that the body should be one JSON object, as those of nearly all answers are, and that it is of interest if it is not:
+	// see [Answer.Strange]. It is for what is no stream.
+	Object bool
 	// Redact returns text without what a caller must not see; the same, if there is nothing. It is given the whole events of a stream
 	// that carry an error, and those that may. What else a model says passes byte for byte. It needs Stream.
 	Redact func(text []byte) []byte
@@ -65,10 +68,12 @@ type Answer struct {
 	redact    func([]byte) []byte // nil: nothing is taken out
 	cover     Cover               // nil: nothing is paid for
 	raw, said bool                // the body is neither JSON nor events; and it is what the model said
+	object    bool                // the body should be an object
 	last      bool                // an event said that it is the last
 	closing   bool                // an event said what comes at the end of a stream: why a choice has ended, its usage, an error
 	ends      bool                // nothing is to follow the last event, as far as it says
-	failed    bool                // an error that is not null was seen at the top of what is no stream
+	failed    bool                // what is no stream says so at its top, as far as it was read
+	opening   opening             // of what is no stream
 	text      textSink
 	scan      scanner
 	sse       sse
@@ -100,7 +105,7 @@ type Answer struct {
 func NewAnswer(body io.ReadCloser, o AnswerOptions) *Answer {
 	a := &Answer{
 		body: body, stream: o.Stream, withhold: o.Stream && o.Withhold, text: textSink{count: o.Count, most: o.Most},
-		raw: o.Text || o.Bytes, said: o.Text,
+		raw: o.Text || o.Bytes, said: o.Text, object: o.Object && !o.Stream && !o.Text && !o.Bytes,
 	}
 	if o.Stream {
 		a.cover, a.redact = o.Cover, o.Redact
@@ -170,7 +175,8 @@ func (a *Answer) Torn() bool {
 func (a *Answer) MayFail() bool { return a.scan.mayFail() }
 
 // Failed reports whether an answer that is one JSON value carries an error, as far as it was read: a member error at its top that is not
-// null. Of other answers nobody knows.
+// null, an object that is called an error, or no member but such as tell what is wrong. The last of these may change as more is read. Of
+// other answers nobody knows.
 func (a *Answer) Failed() bool { return a.failed }
 
 // fill reads something or fails; readers that return nothing too often fail, too.
@@ -197,8 +203,11 @@ func (a *Answer) look(b []byte) {
 	case a.raw:
 		return
 	case !a.stream:
+		if a.object {
+			a.opening.feed(b)
+		}
 		a.scan.feed(b)
-		a.failed = a.scan.failed
+		a.failed = a.scan.failed || a.scan.complaint == complains
 		return
 	}
 	for len(b) > 0 {

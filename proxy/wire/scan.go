@@ -47,7 +47,8 @@ type scanState struct {
 	usageObject  bool      // there was one
 	choices      bool      // there is a member choices that is not null...
 	choicesItems bool      // ...and not an empty array
-	failed       bool      // there is an error that is not null
+	failed       bool      // there is an error that is not null, or it is called one
+	complaint    complaint // what the names of its members say
 	last         bool      // its type says that it ends the stream
 	goesOn       bool      // its type says that more is to come
 
@@ -90,6 +91,7 @@ const (
 	errorMember
 	tierMember
 	modelMember
+	objectMember
 	typeMember
 	answerMember // the answer as it is so far
 	indexMember  // the place of an item

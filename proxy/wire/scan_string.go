@@ -10,6 +10,7 @@ const (
 	keepName                // into name
 	keepTier                // into name: the value of service_tier
 	keepModel               // into served: the value of model
+	keepObject              // into name: the value of object
 	keepType                // into name: the value of type
 	keepText                // into sink
 	keepItemType            // into name: the value of an item's type
@@ -28,6 +29,9 @@ func (s *scanner) beginString() {
 			s.beginWords()
 		case s.depth == s.base+1 && s.top == tierMember:
 			s.kind = keepTier
+			s.name.n = 0
+		case s.depth == 1 && s.top == objectMember:
+			s.kind = keepObject
 			s.name.n = 0
 		case s.depth == 1 && s.top == typeMember:
 			s.kind = keepType
@@ -118,6 +122,8 @@ func (s *scanner) endString() {
 			s.servedRead = true
 		case keepTier:
 			s.tier = max(s.tier, cost.ParseTier(string(s.name.b[:s.name.n])))
+		case keepObject:
+			s.failed = s.failed || string(s.name.b[:s.name.n]) == "error"
 		case keepType:
 			s.last = s.is.ends(s.name.b[:s.name.n])
 			s.failed = s.failed || string(s.name.b[:s.name.n]) == "error" // a response's
@@ -141,7 +147,12 @@ func (s *scanner) endString() {
 		}
 		return
 	}
+	if s.base == 0 {
+		s.complaint = s.complaint.and(name)
+	}
 	switch string(name) {
+	case "object":
+		s.top = objectMember
 	case "usage":
 		s.top = usageMember
 	case "error":
