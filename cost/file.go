@@ -38,7 +38,7 @@ func (d *Documents) Tokens(data []byte) int64 {
 	switch {
 	case isPDF(content):
 		size = ceilDiv(p.size(), bytesPDF)
-	case !isZIP(content):
+	case !isZIP(content) && !isOLE(content):
 		return size
 	}
 	if !exact { // decoders differ in what they make of it
@@ -80,6 +80,9 @@ func (d *Documents) tokens(content []byte) (tokens int64) {
 		f := d.inflater(len(content))
 		tokens = saturatingAdd(tokens, zipTokens(content, f))
 		d.taken += f.taken()
+	}
+	if isOLE(content) {
+		tokens = saturatingAdd(tokens, oleTokens(content))
 	}
 	return min(tokens, max(unreadable, int64(len(content))))
 }

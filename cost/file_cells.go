@@ -99,6 +99,11 @@ func (s *sharedCells) cell(b []byte) {
 		}
 		number = number*10 + uint64(c-'0')
 	}
+	s.count(number)
+}
+
+// count takes a cell that has the text of that number.
+func (s *sharedCells) count(number uint64) {
 	if s.named == nil {
 		s.named = map[uint64]int64{}
 	}
