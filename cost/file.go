@@ -69,21 +69,11 @@ func sizeTokens(content []byte) int64 {
 	return int64(len(content))
 }
 
-// tokens is what a document is taken to be by what is in it. A file that is two kinds of document counts as both.
-func (d *Documents) tokens(content []byte) (tokens int64) {
-	if isPDF(content) {
-		f := d.inflater(len(content))
-		tokens = pdfTokens(content, f)
-		d.taken += f.taken()
-	}
-	if isZIP(content) {
-		f := d.inflater(len(content))
-		tokens = saturatingAdd(tokens, zipTokens(content, f))
-		d.taken += f.taken()
-	}
-	if isOLE(content) {
-		tokens = saturatingAdd(tokens, oleTokens(content))
-	}
+// tokens is what a document is taken to be by what is in it, of the bound that is left.
+func (d *Documents) tokens(content []byte) int64 {
+	f := d.inflater(len(content))
+	tokens := documentTokens(content, f)
+	d.taken += f.taken()
 	return min(tokens, max(unreadable, int64(len(content))))
 }
 

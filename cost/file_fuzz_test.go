@@ -23,6 +23,7 @@ func FuzzFileTokens(f *testing.F) {
 		zipOf(f, zip.Deflate, "a.xml", "<a b='c'>d</a><![CDATA[e]]>"), zipOf(f, zip.Store, "a.iwa", "x"), "%PDF-" + zipOf(f, zip.Deflate, "s.xml", "<c t='s'><v>0</v></c><si>x</si>"),
 		"%PDF-1 1 0 obj<</#46ilter/Fl>>stream\nendstream", "stream\n obj endstream 5 % 0 R", strings.Repeat("<<", 99) + "%PDF-",
 		ole("Workbook", biff(1, texts(50, "a text", "another"), 0, 1, 1), true), biff(2, texts(50, "a"), 0),
+		zipOf(f, zip.Deflate, "a.docx", zipOf(f, zip.Deflate, "a.xml", "<a>b</a>", "a.pdf", page(packed("", shown("a"))))),
 	} {
 		f.Add([]byte(file))
 	}

@@ -18,6 +18,9 @@ type inflater struct {
 	flate  io.ReadCloser
 	source bytes.Reader
 	out    []byte // kept for the next
+
+	depth  int       // in how many documents its own is
+	within *inflater // for those in its own; kept for the next
 }
 
 // The bytes that come out of a document at most, for each of its own and besides. Text that people wrote shrinks to a fifth,

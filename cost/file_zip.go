@@ -92,6 +92,7 @@ func (z *zipped) entry(b []byte) bool {
 		return false
 	}
 	z.part(out)
+	z.tokens = saturatingAdd(z.tokens, z.nested(out))
 	if stored {
 		return z.store(content, int(binary.LittleEndian.Uint32(b[18:])))
 	}
@@ -106,6 +107,9 @@ func (z *zipped) store(content []byte, size int) bool {
 		return false
 	}
 	z.part(content[:size])
+	if !isZIP(content[:size]) { // or what is in it has been found as well
+		z.tokens = saturatingAdd(z.tokens, z.nested(content[:size]))
+	}
 	return z.tokens < unreadable
 }
 
