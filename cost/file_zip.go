@@ -146,6 +146,7 @@ func (z *zipped) part(content []byte) {
 		z.tokens = unreadable
 		return
 	}
+	text = saturatingAdd(text, signText(content))
 	z.tokens = saturatingAdd(z.tokens, saturatingAdd(text, repeatedText(content, 0)))
 	z.cells.read(content)
 }
