@@ -16,7 +16,7 @@ func signText(b []byte) (text int64) {
 			continue
 		}
 		switch string(name) {
-		case "s", "": // or it is too long
+		case "s":
 			text = saturatingAdd(text, spaces(b[end:]))
 		case "tab", "line-break", "br", "cr", "p", "li", "row", "tr", "td", "tc", "c":
 			text++
