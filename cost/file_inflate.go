@@ -28,7 +28,7 @@ type inflater struct {
 const (
 	mostInflation = 32
 	mostBesides   = 16 << 10
-	mostInflated  = 64 << 20 // of all documents of a request: a large one is not to take the memory and the time of all others
+	mostInflated  = 32 << 20 // of all documents of a request: a large one is not to take the memory and the time of all others
 	mostPart      = 8 << 20  // of one part, which is held: as text it is more than models hold
 )
 
