@@ -12,6 +12,10 @@ type notes struct {
 
 // read takes what a part of the document has of them, which may be shown as that many bytes.
 func (n *notes) read(b []byte, text int64) {
+	n.chunk = max(n.chunk, text)
+	if !mayHaveNotes(b) {
+		return
+	}
 	seen := map[string]bool{}
 	for {
 		i := bytes.IndexByte(b, '<')
@@ -19,10 +23,10 @@ func (n *notes) read(b []byte, text int64) {
 			break
 		}
 		b = b[i+1:]
-		name, end := elementName(b)
 		if len(b) == 0 || b[0] == '/' {
 			continue
 		}
+		name, end := elementName(b)
 		switch string(name) {
 		case "footnoteReference", "endnoteReference", "commentReference":
 			key, ok := noteNumber(b[end:])
@@ -40,7 +44,16 @@ func (n *notes) read(b []byte, text int64) {
 			n.edge = max(n.edge, text)
 		}
 	}
-	n.chunk = max(n.chunk, text)
+}
+
+// mayHaveNotes reports whether a part has any of the words that matter: most have none, and it takes longer to look at each tag.
+func mayHaveNotes(b []byte) bool {
+	for _, word := range []string{"Reference", "altChunk", "note", "comment", "hdr", "ftr"} {
+		if bytes.Contains(b, []byte(word)) {
+			return true
+		}
+	}
+	return false
 }
 
 // noteNumber is the number of a note that an element names, given what is behind the element's own name. It is not known where it

@@ -11,10 +11,10 @@ func signText(b []byte) (text int64) {
 			return text
 		}
 		b = b[i+1:]
-		name, end := elementName(b)
 		if len(b) == 0 || b[0] == '/' {
 			continue
 		}
+		name, end := elementName(b)
 		switch string(name) {
 		case "s":
 			text = saturatingAdd(text, spaces(b[end:]))
