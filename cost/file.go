@@ -38,7 +38,7 @@ func (d *Documents) Tokens(data []byte) int64 {
 	switch {
 	case isPDF(content):
 		size = ceilDiv(p.size(), bytesPDF)
-	case !isZIP(content):
+	case !isZIP(content) && !isOLE(content):
 		return size
 	}
 	if !exact { // decoders differ in what they make of it
@@ -69,18 +69,11 @@ func sizeTokens(content []byte) int64 {
 	return int64(len(content))
 }
 
-// tokens is what a document is taken to be by what is in it. A file that is two kinds of document counts as both.
-func (d *Documents) tokens(content []byte) (tokens int64) {
-	if isPDF(content) {
-		f := d.inflater(len(content))
-		tokens = pdfTokens(content, f)
-		d.taken += f.taken()
-	}
-	if isZIP(content) {
-		f := d.inflater(len(content))
-		tokens = saturatingAdd(tokens, zipTokens(content, f))
-		d.taken += f.taken()
-	}
+// tokens is what a document is taken to be by what is in it, of the bound that is left.
+func (d *Documents) tokens(content []byte) int64 {
+	f := d.inflater(len(content))
+	tokens := documentTokens(content, f)
+	d.taken += f.taken()
 	return min(tokens, max(unreadable, int64(len(content))))
 }
 

@@ -51,13 +51,12 @@ func (s *sharedCells) read(b []byte) {
 // elementName is the name of the element whose tag goes on here, behind its <, without a prefix, and where what is behind it
 // begins.
 func elementName(b []byte) (name []byte, end int) {
-	const most = 128
 	begins := 0
 	if len(b) > 0 && b[0] == '/' {
 		begins = 1
 	}
 	end = begins
-	for ; end < min(len(b), most); end++ {
+	for ; end < len(b); end++ {
 		switch b[end] {
 		case ':':
 			begins = end + 1
@@ -99,6 +98,11 @@ func (s *sharedCells) cell(b []byte) {
 		}
 		number = number*10 + uint64(c-'0')
 	}
+	s.count(number)
+}
+
+// count takes a cell that has the text of that number.
+func (s *sharedCells) count(number uint64) {
 	if s.named == nil {
 		s.named = map[uint64]int64{}
 	}

@@ -22,6 +22,8 @@ func FuzzFileTokens(f *testing.F) {
 		page(packed("/Subtype/Form", "/A Do"), "<</A 4 0 R/Kids[1 0 R 2 0 R]/Count 9/ActualText(x)>>"), page(packed("", "beginbfchar <01> <D83DDE00> endbfchar /Span /P BDC")),
 		zipOf(f, zip.Deflate, "a.xml", "<a b='c'>d</a><![CDATA[e]]>"), zipOf(f, zip.Store, "a.iwa", "x"), "%PDF-" + zipOf(f, zip.Deflate, "s.xml", "<c t='s'><v>0</v></c><si>x</si>"),
 		"%PDF-1 1 0 obj<</#46ilter/Fl>>stream\nendstream", "stream\n obj endstream 5 % 0 R", strings.Repeat("<<", 99) + "%PDF-",
+		ole("Workbook", biff(1, texts(50, "a text", "another"), 0, 1, 1), true), biff(2, texts(50, "a"), 0),
+		zipOf(f, zip.Deflate, "a.docx", zipOf(f, zip.Deflate, "a.xml", "<a>b</a>", "a.pdf", page(packed("", shown("a"))))),
 	} {
 		f.Add([]byte(file))
 	}
@@ -82,6 +84,7 @@ func TestFilesAreReadInBoundedTime(t *testing.T) {
 		"deflated entries": fill("PK\x03\x04", "PK\x03\x04\x14\x00\x00\x00\x08\x00"+strings.Repeat("\x00", 16)+empty),
 		"tags":             zipOf(t, zip.Store, "a.xml", fill("<a>", "<a b='")), "cells": zipOf(t, zip.Store, "a.xml", fill("<a>", "</v>")),
 		"texts": zipOf(t, zip.Store, "a.xml", fill("<a>", "</si>")), "values": zipOf(t, zip.Store, "a.xml", fill("<c t='s'>", "<v>0</v>")),
+		"old tables": fill("\x09\x08\x00\x00", "\xfd\x00\x0a\x00abcdefghij"), "old texts": fill("\x09\x08\x00\x00\xfc\x00\x08\x0012345678", "\x3c\x00\x03\x00\x00\x00\x00"),
 		"chapters": zipOf(t, zip.Store, "a.xml", fill("<spine", "idref='")),
 	} {
 		began := time.Now()

@@ -18,6 +18,9 @@ type inflater struct {
 	flate  io.ReadCloser
 	source bytes.Reader
 	out    []byte // kept for the next
+
+	depth  int       // in how many documents its own is
+	within *inflater // for those in its own; kept for the next
 }
 
 // The bytes that come out of a document at most, for each of its own and besides. Text that people wrote shrinks to a fifth,
@@ -25,7 +28,7 @@ type inflater struct {
 const (
 	mostInflation = 32
 	mostBesides   = 16 << 10
-	mostInflated  = 64 << 20 // of all documents of a request: a large one is not to take the memory and the time of all others
+	mostInflated  = 32 << 20 // of all documents of a request: a large one is not to take the memory and the time of all others
 	mostPart      = 8 << 20  // of one part, which is held: as text it is more than models hold
 )
 

@@ -200,7 +200,8 @@ func repeatedText(b []byte, depth int) (more int64) {
 		}
 		inner := b[end+1:]
 		inner = inner[:firstOf(inner, "</"+string(name[1:]))]
-		more = saturatingAdd(more, saturatingMul(times-1, saturatingAdd(xmlText(append([]byte("<a>"), inner...)), repeatedText(inner, depth+1))))
+		once := saturatingAdd(xmlText(append([]byte("<a>"), inner...)), signText(inner))
+		more = saturatingAdd(more, saturatingMul(times-1, saturatingAdd(once, repeatedText(inner, depth+1))))
 		b = b[end+1+len(inner):]
 	}
 }

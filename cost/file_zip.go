@@ -68,6 +68,7 @@ type zipped struct {
 	tokens int64
 	name   []byte // of the file that is being read
 	cells  sharedCells
+	notes  notes
 }
 
 // entry counts the file whose head stands here, and reports whether that could be done.
@@ -91,7 +92,7 @@ func (z *zipped) entry(b []byte) bool {
 	if err != nil || !whole && !stored {
 		return false
 	}
-	z.part(out)
+	z.part(out, z.nested(out))
 	if stored {
 		return z.store(content, int(binary.LittleEndian.Uint32(b[18:])))
 	}
@@ -105,7 +106,11 @@ func (z *zipped) store(content []byte, size int) bool {
 	if z.left -= size; z.left < 0 {
 		return false
 	}
-	z.part(content[:size])
+	nested := int64(0)
+	if !isZIP(content[:size]) { // or what is in it has been found as well
+		nested = z.nested(content[:size])
+	}
+	z.part(content[:size], nested)
 	return z.tokens < unreadable
 }
 
@@ -123,14 +128,14 @@ func nextInZIP(b []byte) int {
 	}
 }
 
-// part counts what one file holds.
-func (z *zipped) part(content []byte) {
+// part counts what one file holds, and a document that it is.
+func (z *zipped) part(content []byte, nested int64) {
 	if len(content) == 0 {
 		return
 	}
 	if bytes.Contains(z.name, []byte(".iwa")) { // packed once more, three bytes for 64 at most
 		const most = 22
-		z.tokens += int64(len(content)) * most
+		z.tokens = saturatingAdd(z.tokens, saturatingAdd(int64(len(content))*most, nested))
 		return
 	}
 	text := xmlText(content)
@@ -142,9 +147,13 @@ func (z *zipped) part(content []byte) {
 		z.tokens = unreadable
 		return
 	}
-	z.tokens = saturatingAdd(z.tokens, saturatingAdd(text, repeatedText(content, 0)))
+	text = saturatingAdd(saturatingAdd(text, signText(content)), saturatingAdd(repeatedText(content, 0), nested))
+	z.tokens = saturatingAdd(z.tokens, text)
 	z.cells.read(content)
+	z.notes.read(content, text)
 }
 
 // sum is what all of it comes to.
-func (z *zipped) sum() int64 { return saturatingAdd(z.tokens, z.cells.tokens()) }
+func (z *zipped) sum() int64 {
+	return saturatingAdd(z.tokens, saturatingAdd(z.cells.tokens(), z.notes.text()))
+}
