@@ -3,6 +3,7 @@ package cost
 import (
 	"bytes"
 	"encoding/base64"
+	"runtime"
 )
 
 // bytesPDF is how many bytes of a PDF file stand for a token at least. The provider reads the text of each page and a picture of
@@ -69,8 +70,14 @@ func sizeTokens(content []byte) int64 {
 	return int64(len(content))
 }
 
+// opened holds one for each document that is open, in all requests together: half of the processors are enough for them, and what comes out of
+// one is some thirty times as large as what all requests may hold of it. Who waits does so for as long as those before take, tenths of a second.
+var opened = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
+
 // tokens is what a document is taken to be by what is in it, of the bound that is left.
 func (d *Documents) tokens(content []byte) int64 {
+	opened <- struct{}{}
+	defer func() { <-opened }()
 	f := d.inflater(len(content))
 	tokens := documentTokens(content, f)
 	d.taken += f.taken()
