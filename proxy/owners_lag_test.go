@@ -1,0 +1,66 @@
+package proxy
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/tokenfare/tokenfare/cost/ledger"
+	"github.com/tokenfare/tokenfare/cost/ledger/sqlite"
+)
+
+// gated is a store whose commits wait, once there is a gate, until it is opened.
+type gated struct {
+	ledger.Store
+	gate chan struct{}
+}
+
+func (g *gated) Commit(ctx context.Context, b *ledger.Batch) error {
+	if g.gate != nil && len(b.Grown) > 0 {
+		<-g.gate
+	}
+	return g.Store.Commit(ctx, b)
+}
+
+// TestWhatHasEndedCountsBeforeItIsCommitted: in a process that did not make the conversation, too.
+func TestWhatHasEndedCountsBeforeItIsCommitted(t *testing.T) {
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "usage.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	g := &gated{Store: store}
+	w, _, err := ledger.Open(t.Context(), g, ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	defer func() { stop(); <-ended }()
+
+	row := ledger.Owned{ID: "conv_1", Kind: ledger.Conversation, Key: "alice", Upstream: "up", Made: time.Now()}
+	made := row
+	if err := (&owners{writer: w}).add(append([]*ledger.Owned{&made}, sizes(&made, 0)...)).Stored(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	next := &owners{writer: w} // of the process after it
+	for i := range int64(2) {
+		a := next.join(row.ID)
+		if err := a.begin(t.Context(), 3000, false, &row); err != nil {
+			t.Fatal(err)
+		}
+		g.gate = make(chan struct{})
+		last := a.end(3000, 0)
+		found, err := next.find(t.Context(), "alice", []string{row.ID, row.ID + begunRow, row.ID + endedRow, row.ID + moreRow})
+		if n := found[row.ID].Tokens + mayHave(found, row.ID); err != nil || n < 3000*(i+1) {
+			t.Errorf("addition %d: %d tokens, %v", i, n, err)
+		}
+		close(g.gate)
+		if err := last.Stored(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		g.gate = nil
+	}
+}
