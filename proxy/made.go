@@ -43,7 +43,11 @@ func (x *exchange) own() {
 	}
 	whole, said := x.readAndSaid()
 	more, moreSaid := x.more()
-	if x.adding != nil {
+	switch {
+	case x.adding == nil:
+	case x.inDoubt():
+		x.owned = x.adding.leave(addSaturating(x.outcome.over, max(0, more-x.moreTold)))
+	default:
 		x.owned = x.adding.end(x.added(whole, said, more))
 	}
 	if x.made == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -40,8 +41,17 @@ func (x *exchange) beginAdding(ctx context.Context) error {
 
 // mayAdd is the most that the call may add to its conversation: all that it may read and write, but for what is there.
 func (x *exchange) mayAdd() int64 {
-	there := min(x.estimate.ByPart[cost.PartStored], addSaturating(x.claimed.context, x.claimed.unsure))
-	return addSaturating(max(0, x.boundTokens()-there), x.moreTold)
+	return addSaturating(max(0, x.boundTokens()-x.there()), x.moreTold)
+}
+
+// there is what the call is reserved for what is in its conversation.
+func (x *exchange) there() int64 {
+	return min(x.estimate.ByPart[cost.PartStored], addSaturating(x.claimed.context, x.claimed.unsure))
+}
+
+// inDoubt reports whether nobody knows what the upstream has stored of the call, or will yet.
+func (x *exchange) inDoubt() bool {
+	return !x.untouched() && !strings.HasPrefix(x.outcome.ending, "complete")
 }
 
 // added is what the call has added to its conversation, as far as is known. The answer was read with all that was there before, of which the
