@@ -66,6 +66,9 @@ func (x *exchange) added(whole, said, more int64) (tokens, besides int64) {
 	case x.adding.amongOthers():
 		said = max(said, min(whole, x.adding.tokens-x.bound(x.estimate.MaxOutput).Output+said))
 	}
+	if x.shortens { // what was reported may be less than there is
+		said = max(said, addSaturating(x.estimate.Input-x.estimate.ByPart[cost.PartHosted]-x.there(), said))
+	}
 	tokens = max(said, whole-x.claimed.context)
 	if x.facts.Encoding == otherVocabulary { // it has read and written more than others will, or else no less
 		return addSaturating(tokens, more), 0
