@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -10,16 +11,15 @@ import (
 	"github.com/tokenfare/tokenfare/cost/ledger/sqlite"
 )
 
-// gated is a store whose commits wait, once there is a gate, until it is opened.
+// gated is a store whose commits wait as long as somebody holds the gate.
 type gated struct {
 	ledger.Store
-	gate chan struct{}
+	gate sync.Mutex
 }
 
 func (g *gated) Commit(ctx context.Context, b *ledger.Batch) error {
-	if g.gate != nil && len(b.Grown) > 0 {
-		<-g.gate
-	}
+	g.gate.Lock()
+	defer g.gate.Unlock()
 	return g.Store.Commit(ctx, b)
 }
 
@@ -51,16 +51,15 @@ func TestWhatHasEndedCountsBeforeItIsCommitted(t *testing.T) {
 		if err := a.begin(t.Context(), 3000, false, &row); err != nil {
 			t.Fatal(err)
 		}
-		g.gate = make(chan struct{})
+		g.gate.Lock()
 		last := a.end(3000, 0)
 		found, err := next.find(t.Context(), "alice", []string{row.ID, row.ID + begunRow, row.ID + endedRow, row.ID + moreRow})
 		if n := found[row.ID].Tokens + mayHave(found, row.ID); err != nil || n < 3000*(i+1) {
 			t.Errorf("addition %d: %d tokens, %v", i, n, err)
 		}
-		close(g.gate)
+		g.gate.Unlock()
 		if err := last.Stored(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		g.gate = nil
 	}
 }
