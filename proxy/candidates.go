@@ -13,7 +13,7 @@ import (
 func (x *exchange) find(request *wire.Request) error {
 	x.model, x.stream, x.prompt = request.Model, request.Stream, request.PromptMember
 	x.choices, x.least, x.asked = max(1, request.Cost.Choices), request.LeastLimit, request.IncludeUsage
-	x.limited, x.discards = request.Cost.HasMaxOutput, request.Discards
+	x.limited, x.discards, x.shortens = request.Cost.HasMaxOutput, request.Discards, request.Shortens
 	pool := x.policy.pool(request.Model)
 	if pool == nil || !x.caller.mayUse(request.Model) {
 		return &wire.Error{

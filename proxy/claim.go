@@ -51,6 +51,9 @@ func (x *exchange) claim(ctx context.Context, request *wire.Request) (*wire.Requ
 	}
 	more := *request
 	more.Cost.Stored = reads(x.facts, x.claimed.tokens, x.claimed.more)
+	if request.Shortens && x.facts.Context > 0 {
+		more.Cost.Stored = min(more.Cost.Stored, x.facts.Context)
+	}
 	if readsMore(x.facts) {
 		x.claimed.context = addSaturating(x.claimed.context, x.claimed.moreContext)
 	}

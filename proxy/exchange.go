@@ -36,6 +36,7 @@ type exchange struct {
 	limited  bool   // the caller set an output limit
 	choices  int64  // at least 1
 	discards bool   // more answers are made than are returned
+	shortens bool   // the model may be shown less than there is
 	body     *heldBody
 	request  *wire.Request     // as it was read; nil once nobody else is to be asked
 	length   int64             // bytes of the body as it was read

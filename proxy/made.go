@@ -3,6 +3,7 @@ package proxy
 import (
 	"io"
 
+	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/cost/ledger"
 	"github.com/tokenfare/tokenfare/proxy/wire"
 )
@@ -43,7 +44,11 @@ func (x *exchange) own() {
 	}
 	whole, said := x.readAndSaid()
 	more, moreSaid := x.more()
-	if x.adding != nil {
+	switch {
+	case x.adding == nil:
+	case x.inDoubt():
+		x.owned = x.adding.leave(addSaturating(x.outcome.over, max(0, more-x.moreTold)))
+	default:
 		x.owned = x.adding.end(x.added(whole, said, more))
 	}
 	if x.made == nil {
@@ -56,7 +61,7 @@ func (x *exchange) own() {
 	switch {
 	case x.made.ID == "": // it broke off before it said so much
 	case x.stores && x.endpoint == wire.Responses:
-		tokens, of := x.carries(whole, more)
+		tokens, of := x.carries(max(whole, x.leftOut(said)), more)
 		list = append(list, row(x.made.ID, ledger.Response, of, tokens))
 	case x.stores:
 		list = append(list, row(x.made.ID, ledger.Completion, "", whole))
@@ -66,8 +71,9 @@ func (x *exchange) own() {
 		kind = ledger.ConversationItem
 	}
 	if x.keeps() {
+		tokens := addSaturating(addSaturating(said, moreSaid), x.found(said))
 		for _, id := range x.made.Parts {
-			list = append(list, row(id, kind, x.made.ID, addSaturating(said, moreSaid)))
+			list = append(list, row(id, kind, x.made.ID, tokens))
 		}
 	}
 	for _, id := range x.made.Containers {
@@ -89,4 +95,35 @@ func (x *exchange) readAndSaid() (whole, said int64) {
 		}
 	}
 	return max(whole, x.boundTokens()), max(said, x.bound(x.estimate.MaxOutput).Output)
+}
+
+// leftOut is all that the provider has stored of a call that it may have shown the model less of than there was, and so reports less of; 0: it has shown all.
+func (x *exchange) leftOut(said int64) int64 {
+	if !x.shortens {
+		return 0
+	}
+	before := reads(x.facts, x.claimed.tokens, x.claimed.more)
+	told := x.estimate.Input - x.estimate.ByPart[cost.PartHosted] - x.estimate.ByPart[cost.PartStored]
+	return addSaturating(addSaturating(before, told), said)
+}
+
+// found is how many tokens tools have found that the provider ran, at most: they are in the items of the answer, though the model did not say
+// them. Each of them is reported as often as the model has read it, with the prompt; so it is no more than a tool finds by its price list, or than
+// the answer shows.
+func (x *exchange) found(said int64) int64 {
+	hosted := x.estimate.ByPart[cost.PartHosted]
+	if hosted == 0 {
+		return 0
+	}
+	most := hosted
+	if n := x.estimate.HostedCalls; n > 0 {
+		most = min(most, (n+1)*x.estimate.HostedTokens) // one tool may run once besides
+	}
+	if x.outcome.basis == chargeReported && x.outcome.ending == "complete" {
+		most = min(most, max(0, x.outcome.usage.Input-(x.estimate.Input-hosted)))
+	}
+	if x.answer != nil {
+		most = max(most, x.answer.Counted()-said)
+	}
+	return most
 }

@@ -47,6 +47,10 @@ func (o *owners) find(ctx context.Context, key string, ids []string) (map[string
 				late[id] = all.unstored
 			}
 		}
+		if conversation, is := strings.CutSuffix(id, endedRow); is && ok {
+			// What has ended is in the conversation's own row instead. Where that is as the ledger has it, this must be, too: it may be behind.
+			_, ok = o.known[conversation]
+		}
 		switch {
 		case !ok || row.Key != key || row.Forgotten(now):
 			ask = append(ask, id)

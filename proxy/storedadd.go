@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/tokenfare/tokenfare/cost"
 	"github.com/tokenfare/tokenfare/cost/ledger"
@@ -40,8 +41,17 @@ func (x *exchange) beginAdding(ctx context.Context) error {
 
 // mayAdd is the most that the call may add to its conversation: all that it may read and write, but for what is there.
 func (x *exchange) mayAdd() int64 {
-	there := min(x.estimate.ByPart[cost.PartStored], addSaturating(x.claimed.context, x.claimed.unsure))
-	return addSaturating(max(0, x.boundTokens()-there), x.moreTold)
+	return addSaturating(max(0, x.boundTokens()-x.there()), x.moreTold)
+}
+
+// there is what the call is reserved for what is in its conversation.
+func (x *exchange) there() int64 {
+	return min(x.estimate.ByPart[cost.PartStored], addSaturating(x.claimed.context, x.claimed.unsure))
+}
+
+// inDoubt reports whether nobody knows what the upstream has stored of the call, or will yet.
+func (x *exchange) inDoubt() bool {
+	return !x.untouched() && !strings.HasPrefix(x.outcome.ending, "complete")
 }
 
 // added is what the call has added to its conversation, as far as is known. The answer was read with all that was there before, of which the
@@ -55,6 +65,9 @@ func (x *exchange) added(whole, said, more int64) (tokens, besides int64) {
 		return addSaturating(addSaturating(x.adding.tokens, x.outcome.over), max(0, more-x.moreTold)), 0
 	case x.adding.amongOthers():
 		said = max(said, min(whole, x.adding.tokens-x.bound(x.estimate.MaxOutput).Output+said))
+	}
+	if x.shortens { // what was reported may be less than there is
+		said = max(said, addSaturating(x.estimate.Input-x.estimate.ByPart[cost.PartHosted]-x.there(), said))
 	}
 	tokens = max(said, whole-x.claimed.context)
 	if x.facts.Encoding == otherVocabulary { // it has read and written more than others will, or else no less

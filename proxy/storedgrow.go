@@ -101,6 +101,12 @@ func (a *addition) end(tokens, more int64) (t ledger.Ticket) {
 	if a.begun {
 		t = a.owners.grow(&ledger.Growth{ID: a.id, Tokens: tokens}, &ledger.Growth{ID: a.id + moreRow, Tokens: more}, &ledger.Growth{ID: a.id + endedRow, Tokens: a.tokens})
 	}
+	a.leaves()
+	return t
+}
+
+// leaves is the last that happens to an addition.
+func (a *addition) leaves() {
 	o := a.owners
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -111,6 +117,19 @@ func (a *addition) end(tokens, more int64) (t ledger.Ticket) {
 	if all.users--; all.users == 0 {
 		delete(o.growing, a.id)
 	}
+}
+
+// leave is end where nobody knows whether what was put in is there. It goes on to count besides what is known to be there, with so many tokens more:
+// the upstream may store it yet, after calls that are answered meanwhile, whose usage does not show it.
+func (a *addition) leave(more int64) (t ledger.Ticket) {
+	if a == nil || a.over {
+		return t
+	}
+	a.over = true
+	if a.begun && more > 0 {
+		t = a.owners.grow(&ledger.Growth{ID: a.id + begunRow, Tokens: more})
+	}
+	a.leaves()
 	return t
 }
 

@@ -60,15 +60,22 @@ func (c *stored) addItems() error {
 	}
 	adding := c.server.owners.join(c.object.ID)
 	counted, besides := tokens, more
-	defer func() { adding.end(counted, besides) }() // unless it has ended well
+	inDoubt := true
+	defer func() { // unless it has ended well
+		if inDoubt {
+			adding.leave(0)
+		}
+		adding.end(counted, besides)
+	}()
 	if err := c.beginAdding(adding, addSaturating(tokens, more)); err != nil {
-		counted, besides = 0, 0
+		counted, besides, inDoubt = 0, 0, false
 		return err
 	}
 	resp, err := c.ask(http.MethodPost, c.path()+"/items", q, body)
 	if c.undone {
 		counted, besides = 0, 0
 	}
+	inDoubt = !c.undone && (err != nil || resp.StatusCode >= 300)
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type Request struct {
 	Refs         []Ref        // to what the provider stores, in the order they are there
 	Discards     bool         // more answers are made than are returned: best_of is larger than n
 	Stores       bool         // the provider is to store the answer
+	Shortens     bool         // the provider may leave out what the model has no room for
 	CacheKey     string       // the caller's name for prompts that begin alike: prompt_cache_key
 	ContentType  string       // that a form is to be sent with; empty: the body is JSON
 

@@ -58,7 +58,7 @@ func (r *reader) responsesMember(name string) error {
 			"message.input_image.image_url", "computer_call_output.output.image_url", "code_interpreter_call.outputs",
 			"reasoning.encrypted_content", "message.output_text.logprobs")
 	case "truncation":
-		return r.keyword(cost.PartOther, "auto", "disabled")
+		return r.truncation()
 	case "prompt_cache_retention":
 		return r.keyword(cost.PartOther, retentions...)
 	default:
@@ -114,4 +114,21 @@ func (r *reader) reasoning() error {
 			return r.countAll(cost.PartOther)
 		}
 	})
+}
+
+// truncation reads whether the provider may leave out what the model has no room for.
+func (r *reader) truncation() error {
+	if r.next() != '"' {
+		r.req.Shortens = r.next() != 'n' // null is as good as absent
+		return r.countText(cost.PartOther)
+	}
+	at, err := r.scalar()
+	if err != nil {
+		return err
+	}
+	word := r.text(at)
+	if r.req.Shortens = word != "disabled"; word != "auto" && r.req.Shortens {
+		r.count(cost.PartOther, word)
+	}
+	return nil
 }
