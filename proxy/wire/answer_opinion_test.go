@@ -88,6 +88,9 @@ func (m *meaning) speak(n *node, said bool) bool {
 	}
 	for _, f := range n.members {
 		below, known := spokenMembers[f.name]
+		if _, text := f.value.value.(string); text && f.name == "index" {
+			return false
+		}
 		if !known || !below && (f.value.members != nil || f.value.items != nil) || !m.speak(f.value, said && below) {
 			return false
 		}

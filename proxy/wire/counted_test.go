@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -91,8 +92,9 @@ func everyStringCounts(t *testing.T, e Endpoint, body []byte, tree *node, req *R
 	tokens := map[*int64]func([]byte) int64{
 		&images: one, &audio: one, &files: cost.FileTokens, &sealed: cost.SealedTokens,
 	}
+	slices.SortStableFunc(a.media, func(x, y medium) int { return cmp.Compare(tokens[y.of]([]byte(y.text)), tokens[x.of]([]byte(x.text))) })
 	for _, m := range a.media {
-		if a.texts[m.text] > 0 { // it is text there
+		if a.texts[m.text] > 0 { // it is text there: where the same is there twice, that which would count more
 			a.texts[m.text]--
 		} else if m.text != "" {
 			*m.of += tokens[m.of]([]byte(m.text))

@@ -16,7 +16,7 @@ const pageSize = 4096
 //   - whole frames behind, of the same batch or a later one: frames are written one after the other;
 //   - a frame of the same batch that lies within one page, and is all there, but not as it was written;
 //   - a file that does not begin with a frame, unless that is longer than the file, or over a page and only frames of earlier batches are
-//     behind it: those that the one that was torn did not come to write over.
+//     behind it, in later pages: those that the one that was torn did not come to write over.
 //
 // A power loss leaves any page as it was at some time before, so that it looks like damage; and then, too, rows may be missing.
 func (f *File) judge(content []byte, at int, identity uint64) {
@@ -25,7 +25,7 @@ func (f *File) judge(content []byte, at int, identity uint64) {
 		return
 	}
 	f.Offset = int64(at)
-	behind, number, found := f.later(rest, identity)
+	first, behind, number, found := f.later(rest, identity)
 	if found {
 		f.Newest = max(f.Newest, number)
 	}
@@ -33,7 +33,7 @@ func (f *File) judge(content []byte, at int, identity uint64) {
 	ours := ok && h.identity == identity && (f.Batch == nil || h.number == f.Batch.Number)
 	cut := ours && h.size > int64(len(rest))
 	torn := cut || ours && int64(at)/pageSize != (int64(at)+h.size-1)/pageSize
-	older := found && ours && number < h.number // what is behind is
+	older := found && ours && number < h.number && first >= pageSize // what is behind is, and a page was written
 	switch {
 	case f.Batch == nil && ok && h.identity != identity && h.whole(rest):
 		f.Damage = "it begins with rows of another ledger"
@@ -49,8 +49,9 @@ func (f *File) judge(content []byte, at int, identity uint64) {
 	}
 }
 
-// later finds the newest whole frame of this ledger that is no older than the batch that was read, if one was, and how far behind it is.
-func (f *File) later(rest []byte, identity uint64) (at int, number int64, found bool) {
+// later finds the whole frames of this ledger that are no older than the batch that was read, if one was: how far behind the first of them is,
+// and the first of the newest.
+func (f *File) later(rest []byte, identity uint64) (first, at int, number int64, found bool) {
 	ledger := binary.LittleEndian.AppendUint64(nil, identity)
 	for from := 8; from < len(rest); { // where a frame says which ledger it is of
 		i := bytes.Index(rest[from:], ledger)
@@ -63,10 +64,16 @@ func (f *File) later(rest []byte, identity uint64) (at int, number int64, found 
 			break
 		}
 		from += i + 1
-		if newer := !found && (f.Batch == nil || h.number >= f.Batch.Number) || found && h.number > number; newer && h.whole(rest[start:]) {
+		if f.Batch != nil && h.number < f.Batch.Number || !h.whole(rest[start:]) {
+			continue
+		}
+		from = start + int(h.size) + 8
+		if !found {
+			first = start
+		}
+		if !found || h.number > number {
 			at, number, found = start, h.number, true
-			from = start + int(h.size) + 8
 		}
 	}
-	return at, number, found
+	return first, at, number, found
 }
