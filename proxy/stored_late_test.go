@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,7 +17,9 @@ func TestWhatMayYetBeStoredHidesNothing(t *testing.T) {
 		for path, body := range map[wire.Endpoint]string{someItems: putting(3000), wire.Responses: saying(words(3000))} {
 			t.Run(name+" "+string(path), func(t *testing.T) {
 				inBubble(t, func(t *testing.T) {
-					late, answers := true, broken
+					var late atomic.Bool
+					late.Store(true)
+					answers := broken
 					if answers == nil {
 						answers = func(w http.ResponseWriter, r *http.Request) {
 							time.Sleep(time.Minute)
@@ -25,7 +28,7 @@ func TestWhatMayYetBeStoredHidesNothing(t *testing.T) {
 					}
 					first := func(then http.HandlerFunc) http.HandlerFunc {
 						return func(w http.ResponseWriter, r *http.Request) {
-							if late {
+							if late.Load() {
 								answers(w, r)
 								return
 							}
@@ -36,7 +39,7 @@ func TestWhatMayYetBeStoredHidesNothing(t *testing.T) {
 					ctx, leave := context.WithTimeout(t.Context(), 5*time.Second)
 					defer leave()
 					c.post(ctx, path, body)
-					late = false
+					late.Store(false)
 					if got := c.post(t.Context(), wire.Responses, saying(words(2000))); got.status != http.StatusOK {
 						t.Fatalf("%d %s", got.status, got.body)
 					}
